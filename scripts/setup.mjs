@@ -1,0 +1,110 @@
+// Brings a clone to the point where everything runs: packages installed, AssemblyScript and TypeScript compiled.
+// Does only what is missing or out of date, so it may stand in front of every command.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+process.chdir(root);
+const windows = process.platform === "win32";
+
+/** Runs a program and ends this one, with a readable message, if it fails. */
+function run(what, command, args) {
+  const { status, error } = spawnSync(command, args, { stdio: ["ignore", 2, 2], shell: windows });
+  if (status === 0) return;
+  console.error(`\n${what} failed${error ? `: ${error.message}` : ""}. The output above says why.`);
+  process.exit(1);
+}
+
+const node = (what, script, ...args) => run(what, process.execPath, [script, ...args]);
+
+/** A fingerprint of every source file below the folders. */
+function fingerprint(...paths) {
+  const hash = createHash("sha256");
+  for (const path of paths) {
+    if (!existsSync(path)) continue;
+    const files = path.includes(".") ? [""] : readdirSync(path, { recursive: true }).map(String).sort();
+    for (const file of files) {
+      const full = file ? join(path, file) : path;
+      if (/\.(ts|json|mjs)$/.test(full)) hash.update(full).update(readFileSync(full));
+    }
+  }
+  return hash.digest("hex");
+}
+
+/** Does `work` unless its inputs are as they were when it last succeeded. */
+function once(name, print, work) {
+  const stamp = `dist/.stamp-${name}`;
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === print) return;
+  work();
+  mkdirSync("dist", { recursive: true });
+  writeFileSync(stamp, print);
+}
+
+const lock = createHash("sha256").update(readFileSync("package-lock.json")).digest("hex");
+if (!existsSync("node_modules/.tabiya") || readFileSync("node_modules/.tabiya", "utf8") !== lock) {
+  console.error("installing packages (once) ...");
+  // Not `npm ci`: it refuses a lock file that lacks another platform's optional binaries. `--no-save` keeps the lock as it is.
+  run("npm install", windows ? "npm.cmd" : "npm", ["install", "--no-save", "--no-audit", "--no-fund"]);
+  writeFileSync("node_modules/.tabiya", lock);
+}
+
+once("wasm", fingerprint("assembly", "package-lock.json", "scripts/setup.mjs"), () => {
+  console.error("compiling AssemblyScript ...");
+  mkdirSync("dist/wasm", { recursive: true });
+  for (const name of ["chess", "train"]) {
+    if (!existsSync(`assembly/${name}/index.ts`)) continue;
+    for (const shared of [false, true]) {
+      node(
+        "The AssemblyScript compiler",
+        "node_modules/assemblyscript/bin/asc.js",
+        `assembly/${name}/index.ts`,
+        "-o",
+        `dist/wasm/${name}${shared ? "-shared" : ""}.wasm`,
+        "-O3",
+        "--noAssert",
+        "--runtime",
+        "stub",
+        "--importMemory",
+        "--initialMemory",
+        "32",
+        "--maximumMemory",
+        "65536",
+        "--enable",
+        "simd",
+        "--enable",
+        "bulk-memory",
+        ...(shared ? ["--enable", "threads", "--sharedMemory"] : []),
+      );
+    }
+  }
+});
+
+once("typescript", fingerprint("src", "tsconfig.json", "package-lock.json"), () => {
+  console.error("compiling TypeScript ...");
+  for (const folder of existsSync("dist") ? readdirSync("dist", { withFileTypes: true }) : []) {
+    if (folder.isDirectory() && folder.name !== "wasm" && !existsSync(`src/${folder.name}`))
+      rmSync(`dist/${folder.name}`, { recursive: true });
+  }
+  node("The TypeScript compiler", "node_modules/typescript/bin/tsc", "-p", "tsconfig.json");
+  chmodSync("dist/cli/main.js", 0o755);
+});
+
+// `npx tabiya` inside the clone.
+const bin = "node_modules/.bin/tabiya";
+if (windows) writeFileSync(`${bin}.cmd`, `@node "%~dp0\\..\\..\\dist\\cli\\main.js" %*\r\n`);
+else if (!existsSync(bin)) {
+  rmSync(bin, { force: true });
+  symlinkSync("../../dist/cli/main.js", bin);
+}

@@ -1,0 +1,9 @@
+import { readFile } from "node:fs/promises";
+import type { Platform } from "./platform.js";
+
+// src/base and dist/base are equally deep, so one path serves tests (which run the sources) and the built program.
+const wasmFolder = new URL("../../dist/wasm/", import.meta.url);
+
+export const platform: Platform = {
+  readWasm: (name) => readFile(new URL(`${name}.wasm`, wasmFolder)),
+};

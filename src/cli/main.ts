@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+import { readFileSync, writeSync } from "node:fs";
+import { COMMANDS } from "./commands.js";
+import { runProgram } from "./program.js";
+
+/** Writes all of a text before it returns, also into a full pipe; a reader that went away ends the program quietly. */
+function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) {
+    try {
+      done += writeSync(file, bytes, done);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code === "EPIPE") process.exit(0);
+      if (code !== "EAGAIN") throw error;
+    }
+  }
+}
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+const interrupt = new AbortController();
+process.on("SIGINT", () => {
+  if (interrupt.signal.aborted) process.exit(130); // asked twice: leave at once
+  interrupt.abort();
+});
+process.on("SIGTERM", () => interrupt.abort());
+
+const output = { stdout: (text: string) => writeAll(1, text), stderr: (text: string) => writeAll(2, text) };
+const code = await runProgram(COMMANDS, process.argv.slice(2), output, { version, signal: interrupt.signal });
+process.exit(code);
