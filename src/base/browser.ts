@@ -1,10 +1,84 @@
+import { Decompress } from "fzstd";
+import { UserError } from "./errors.js";
 import type { Platform } from "./platform.js";
 
+const unavailable = (path: string) =>
+  new UserError(
+    "FILE_BROWSER",
+    `${path}: a page cannot write files or read parts of them. Use the program tabiya for this.`,
+  );
+
+async function fetchOk(url: string | URL): Promise<Response> {
+  const response = await fetch(url).catch((error: unknown) => {
+    throw new UserError("FILE_MISSING", `${url}: could not be loaded (${error}).`);
+  });
+  if (!response.ok) throw new UserError("FILE_MISSING", `${url}: ${response.status} ${response.statusText}`);
+  return response;
+}
+
+async function* pieces(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    await reader.cancel();
+  }
+}
+
+async function* unzstd(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const ready: Uint8Array[] = [];
+  const decoder = new Decompress((chunk) => ready.push(chunk));
+  for await (const chunk of bytes) {
+    decoder.push(chunk.slice(), false);
+    yield* ready.splice(0);
+  }
+  decoder.push(new Uint8Array(0), true);
+  yield* ready.splice(0);
+}
+
+function inflate(kind: "gzip" | "deflate", bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  const source = new ReadableStream<BufferSource>({
+    async pull(controller) {
+      const { value, done } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+    },
+  });
+  return pieces(source.pipeThrough(new DecompressionStream(kind === "gzip" ? "gzip" : "deflate-raw")));
+}
+
+/** A page reads files by their address, and writes none. */
 export const platform: Platform = {
   async readWasm(name) {
-    const url = new URL(`../wasm/${name}.wasm`, import.meta.url);
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
-    return response.arrayBuffer();
+    return (await fetchOk(new URL(`../wasm/${name}.wasm`, import.meta.url))).arrayBuffer();
+  },
+  async openRaw(path) {
+    const { body, headers } = await fetchOk(path);
+    const size = Number(headers.get("content-length")) || undefined;
+    return { size, [Symbol.asyncIterator]: () => pieces(body ?? new ReadableStream()) };
+  },
+  async openRandom(path) {
+    const bytes = new Uint8Array(await (await fetchOk(path)).arrayBuffer());
+    return { size: bytes.length, read: (offset, length) => bytes.slice(offset, offset + length), close() {} };
+  },
+  async *decompress(kind, bytes, name) {
+    try {
+      yield* kind === "zstd" ? unzstd(bytes) : inflate(kind, bytes);
+    } catch (error) {
+      if (error instanceof UserError) throw error;
+      throw new UserError("FILE_CORRUPT", `${name}: damaged or cut off ${kind} data (${error}).`);
+    }
+  },
+  createRaw: async (path) => {
+    throw unavailable(path);
+  },
+  rename: async (path) => {
+    throw unavailable(path);
+  },
+  remove: async () => {},
+  temporaryName: (path) => path,
+  compress: () => {
+    throw unavailable("output");
   },
 };

@@ -1,5 +1,21 @@
+export { concatBytes } from "./bytes.js";
 export { assert, messageOf, UserError } from "./errors.js";
+export {
+  type ByteSource,
+  createOutput,
+  decompress,
+  Output,
+  openBytes,
+  openRandom,
+  openZip,
+  randomBytes,
+  readBytes,
+  readText,
+  writeFile,
+  type ZipMember,
+} from "./files.js";
+export { type LineBatch, readLineBatches, readLines } from "./lines.js";
 export { nearest, suggestion } from "./nearest.js";
-export type { Platform } from "./platform.js";
+export type { Platform, RandomBytes } from "./platform.js";
 export { Random } from "./random.js";
 export { compileWasm, createMemory, loadWasm, WasmInstance } from "./wasm.js";

@@ -1,9 +1,11 @@
 import { readFile } from "node:fs/promises";
+import { files } from "./node-files.js";
 import type { Platform } from "./platform.js";
 
 // src/base and dist/base are equally deep, so one path serves tests (which run the sources) and the built program.
 const wasmFolder = new URL("../../dist/wasm/", import.meta.url);
 
 export const platform: Platform = {
+  ...files,
   readWasm: (name) => readFile(new URL(`${name}.wasm`, wasmFolder)),
 };

@@ -2,7 +2,51 @@
  * What the rest of the product needs from the machine it runs on. `node.ts` and `browser.ts` each provide it; the
  * `#platform` door of package.json picks one. Nothing above `base` knows which.
  */
-export interface Platform {
+export interface Platform extends PlatformFiles {
   /** The bytes of a compiled module of ours, by its name in dist/wasm. */
   readWasm(name: string): Promise<BufferSource>;
+}
+
+/** Raw access to files, on which `files.ts` builds. Errors are UserErrors that name the file. */
+export interface PlatformFiles {
+  /** A file, or "-" for standard input, as it is on disk. */
+  openRaw(path: string): Promise<RawBytes>;
+  openRandom(path: string): Promise<RandomBytes>;
+  /** A new file that must not exist yet, or "-" for standard output. */
+  createRaw(path: string): Promise<RawOutput>;
+  /** Puts a finished file in its place, over what was there. */
+  rename(from: string, to: string): Promise<void>;
+  /** Deletes a file; says nothing if there is none. */
+  remove(path: string): Promise<void>;
+  /** A name in the same folder that nobody else uses. */
+  temporaryName(path: string): string;
+  /** Undoes a compression; `name` is for messages. bzip2 is not here, for it needs nothing from the machine. */
+  decompress(
+    kind: "gzip" | "zstd" | "deflate",
+    bytes: AsyncIterable<Uint8Array>,
+    name: string,
+  ): AsyncIterable<Uint8Array>;
+  /** A compressor that writes what it makes to `to`, and closes it in the end. */
+  compress(kind: "gzip" | "zstd", to: RawOutput): RawOutput;
+}
+
+export interface RawBytes extends AsyncIterable<Uint8Array> {
+  size: number | undefined; // bytes; not known of a pipe
+}
+
+export interface RawOutput {
+  /** Resolves when more may be written. The bytes must not change afterwards. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** All that was written is on the disk, and the file closed. */
+  finish(): Promise<void>;
+  /** Closes without caring for what was written. */
+  discard(): Promise<void>;
+}
+
+/** Bytes read in any order, at once: for files in which one jumps about. */
+export interface RandomBytes {
+  readonly size: number;
+  /** The bytes from `offset`, of which there must be `length`. They belong to the caller. */
+  read(offset: number, length: number): Uint8Array;
+  close(): void;
 }
