@@ -1,3 +1,21 @@
-export function version(): i32 {
-  return 1;
+// The chess module: rules of chess on positions in memory. See position.ts for the layout. Nothing here allocates;
+// addresses and scratch memory come from the caller.
+import { initAttacks } from "./attacks";
+import { initKeys } from "./position";
+
+export { generate, generateNoisy } from "./movegen";
+export { perft } from "./perft";
+export { attackersTo, checkers, completePosition, computeKey, copyPosition, epIsLegal, isInsufficient, play } from "./position";
+export { formatSan, parseSan } from "./san";
+export { see } from "./see";
+
+/** Fills the tables; once per memory, before anything else. */
+export function init(): void {
+  initAttacks();
+  initKeys();
+}
+
+/** Where the memory beyond the module's own tables begins. */
+export function heapBase(): usize {
+  return __heap_base;
 }

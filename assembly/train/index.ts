@@ -1,3 +1,4 @@
-export function version(): i32 {
-  return 1;
+/** Where the memory beyond the module's own tables begins. */
+export function heapBase(): usize {
+  return __heap_base;
 }

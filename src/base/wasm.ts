@@ -37,7 +37,7 @@ export class WasmInstance<Exports> {
     };
     const instance = new WebAssembly.Instance(module, { env: { memory, abort } });
     this.exports = instance.exports as Exports;
-    this.top = (instance.exports.__heap_base as WebAssembly.Global).value;
+    this.top = (instance.exports.heapBase as () => number)();
   }
 
   /** The address of `bytes` zeroed bytes, aligned to 64. Views on the memory made before may be detached by it. */

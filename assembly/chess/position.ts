@@ -1,0 +1,336 @@
+// A position is 160 bytes at an address `p`, so that copying one is ten vector moves:
+//
+//   0  u64 x 6  squares of the pawns, knights, bishops, rooks, queens, kings of both colours
+//  48  u64 x 2  squares of White, of Black
+//  64  u8 x 64  what stands on each square: 0 nothing, else role 1..6 (P N B R Q K) | colour << 3
+// 128  u64      Zobrist key
+// 136  u8       castling rights: 1 White short, 2 White long, 4 Black short, 8 Black long
+// 137  u8       en-passant square, set only if a capture there is legal; else 64
+// 138  u8       side to move: 0 White, 1 Black
+// 139  u8       1 if castling is spelled king takes rook (Chess960); the rules are the same
+// 140  u16      plies since the last capture or pawn move
+// 142  u16      number of the move, from 1
+// 144  u8 x 4   where the castling rooks started, in the order of the rights
+// 148  12 bytes unused, zero
+//
+// A move is 16 bits as in Stockfish's training data: to 0-5, from 6-11, promotion (N B R Q) 12-13, kind 14-15.
+import { bishopAttacks, bit, kingAttacks, knightAttacks, pawnAttacks, rookAttacks } from "./attacks";
+
+export const POSITION_BYTES: i32 = 160;
+
+export const WHITE: i32 = 0;
+export const BLACK: i32 = 1;
+export const PAWN: i32 = 0;
+export const KNIGHT: i32 = 1;
+export const BISHOP: i32 = 2;
+export const ROOK: i32 = 3;
+export const QUEEN: i32 = 4;
+export const KING: i32 = 5;
+export const NO_SQUARE: i32 = 64;
+
+export const PROMOTION: i32 = 1 << 14;
+export const EN_PASSANT: i32 = 2 << 14;
+export const CASTLING: i32 = 3 << 14;
+
+const PIECE_KEYS: usize = memory.data(16 * 64 * 8, 64); // [piece as in the mailbox][square]
+const CASTLING_KEYS: usize = memory.data(16 * 8, 64);
+const EP_KEYS: usize = memory.data(65 * 8, 64); // the last one, for none, is zero
+const BLACK_KEY: u64 = 0x9d39247e33776d41;
+
+// @ts-ignore: decorator
+@inline
+export function roleSet(p: usize, role: i32): u64 {
+  return load<u64>(p + (role << 3));
+}
+
+// @ts-ignore: decorator
+@inline
+export function colorSet(p: usize, color: i32): u64 {
+  return load<u64>(p + (color << 3), 48);
+}
+
+// @ts-ignore: decorator
+@inline
+export function occupied(p: usize): u64 {
+  return load<u64>(p, 48) | load<u64>(p, 56);
+}
+
+/** What stands on the square, as in the mailbox: 0, or role 1..6 | colour << 3. */
+// @ts-ignore: decorator
+@inline
+export function pieceOn(p: usize, square: i32): i32 {
+  return load<u8>(p + square, 64);
+}
+
+// @ts-ignore: decorator
+@inline
+export function key(p: usize): u64 {
+  return load<u64>(p, 128);
+}
+
+// @ts-ignore: decorator
+@inline
+export function castlingRights(p: usize): i32 {
+  return load<u8>(p, 136);
+}
+
+// @ts-ignore: decorator
+@inline
+export function epSquare(p: usize): i32 {
+  return load<u8>(p, 137);
+}
+
+// @ts-ignore: decorator
+@inline
+export function side(p: usize): i32 {
+  return load<u8>(p, 138);
+}
+
+// @ts-ignore: decorator
+@inline
+export function rule50(p: usize): i32 {
+  return load<u16>(p, 140);
+}
+
+/** Where the rook of a castling right (0..3, in the order of the rights) started. */
+// @ts-ignore: decorator
+@inline
+export function castlingRook(p: usize, right: i32): i32 {
+  return load<u8>(p + right, 144);
+}
+
+// @ts-ignore: decorator
+@inline
+export function kingSquare(p: usize, color: i32): i32 {
+  return <i32>ctz(roleSet(p, KING) & colorSet(p, color));
+}
+
+// @ts-ignore: decorator
+@inline
+export function moveFrom(move: i32): i32 {
+  return (move >> 6) & 63;
+}
+
+// @ts-ignore: decorator
+@inline
+export function moveTo(move: i32): i32 {
+  return move & 63;
+}
+
+// @ts-ignore: decorator
+@inline
+export function moveKind(move: i32): i32 {
+  return move & CASTLING;
+}
+
+/** The role a pawn becomes; only for a promotion. */
+// @ts-ignore: decorator
+@inline
+export function movePromotion(move: i32): i32 {
+  return KNIGHT + ((move >> 12) & 3);
+}
+
+/** Whether the king goes towards the h-file. */
+// @ts-ignore: decorator
+@inline
+export function isShortCastling(move: i32): bool {
+  return moveTo(move) > moveFrom(move);
+}
+
+// @ts-ignore: decorator
+@inline
+export function copyPosition(target: usize, source: usize): void {
+  for (let offset: usize = 0; offset < 160; offset += 16) v128.store(target + offset, v128.load(source + offset));
+}
+
+// @ts-ignore: decorator
+@inline
+function pieceKey(piece: i32, square: i32): u64 {
+  return load<u64>(PIECE_KEYS + (((piece << 6) | square) << 3));
+}
+
+// @ts-ignore: decorator
+@inline
+function toggle(p: usize, role: i32, color: i32, square: i32): void {
+  const set = bit(square);
+  const roleAt = p + (role << 3);
+  const colorAt = p + (color << 3);
+  store<u64>(roleAt, load<u64>(roleAt) ^ set);
+  store<u64>(colorAt, load<u64>(colorAt, 48) ^ set, 48);
+}
+
+// @ts-ignore: decorator
+@inline
+function setMailbox(p: usize, square: i32, piece: i32): void {
+  store<u8>(p + square, piece, 64);
+}
+
+/** All pieces of both colours that attack the square, given what is occupied. */
+export function attackersTo(p: usize, square: i32, occupied: u64): u64 {
+  const queens = roleSet(p, QUEEN);
+  return (
+    (pawnAttacks(WHITE, square) & colorSet(p, BLACK) & roleSet(p, PAWN)) |
+    (pawnAttacks(BLACK, square) & colorSet(p, WHITE) & roleSet(p, PAWN)) |
+    (knightAttacks(square) & roleSet(p, KNIGHT)) |
+    (kingAttacks(square) & roleSet(p, KING)) |
+    (bishopAttacks(square, occupied) & (roleSet(p, BISHOP) | queens)) |
+    (rookAttacks(square, occupied) & (roleSet(p, ROOK) | queens))
+  );
+}
+
+/** Whether a colour attacks the square, given what is occupied; its pieces outside `alive` do not count. */
+// @ts-ignore: decorator
+@inline
+export function isAttacked(p: usize, square: i32, by: i32, occupied: u64, alive: u64): bool {
+  const enemy = colorSet(p, by) & alive;
+  const queens = roleSet(p, QUEEN);
+  if (knightAttacks(square) & roleSet(p, KNIGHT) & enemy) return true;
+  if (pawnAttacks(by ^ 1, square) & roleSet(p, PAWN) & enemy) return true;
+  if (kingAttacks(square) & roleSet(p, KING) & enemy) return true;
+  const diagonal = (roleSet(p, BISHOP) | queens) & enemy;
+  if (diagonal && bishopAttacks(square, occupied) & diagonal) return true;
+  const straight = (roleSet(p, ROOK) | queens) & enemy;
+  return straight != 0 && (rookAttacks(square, occupied) & straight) != 0;
+}
+
+/** The enemy pieces that give check to the side to move. */
+export function checkers(p: usize): u64 {
+  const us = side(p);
+  return attackersTo(p, kingSquare(p, us), occupied(p)) & colorSet(p, us ^ 1);
+}
+
+/** Whether the side to move may take en passant on the square without leaving its king in check. */
+export function epIsLegal(p: usize, square: i32): bool {
+  const us = side(p);
+  const captured = us == WHITE ? square - 8 : square + 8;
+  let pawns = pawnAttacks(us ^ 1, square) & roleSet(p, PAWN) & colorSet(p, us);
+  const king = kingSquare(p, us);
+  const alive = ~bit(captured);
+  while (pawns) {
+    const from = <i32>ctz(pawns);
+    pawns &= pawns - 1;
+    const after = (occupied(p) & alive & ~bit(from)) | bit(square);
+    if (!isAttacked(p, king, us ^ 1, after, alive)) return true;
+  }
+  return false;
+}
+
+/** Plays a legal move in place. */
+export function play(p: usize, move: i32): void {
+  const us = side(p);
+  const them = us ^ 1;
+  const from = moveFrom(move);
+  const to = moveTo(move);
+  const kind = moveKind(move);
+  const piece = pieceOn(p, from);
+  const role = (piece & 7) - 1;
+  let hash = key(p) ^ BLACK_KEY ^ load<u64>(EP_KEYS + (epSquare(p) << 3));
+  let rights = castlingRights(p);
+  let clock = rule50(p) + 1;
+  let newEp = NO_SQUARE;
+
+  if (kind == CASTLING) {
+    const color = us << 3;
+    const home = us == WHITE ? 0 : 56;
+    const kingTo = home + (isShortCastling(move) ? 6 : 2);
+    const rookTo = home + (isShortCastling(move) ? 5 : 3);
+    // Both leave before both arrive: in Chess960 their squares may overlap.
+    toggle(p, KING, us, from);
+    toggle(p, ROOK, us, to);
+    setMailbox(p, from, 0);
+    setMailbox(p, to, 0);
+    toggle(p, KING, us, kingTo);
+    toggle(p, ROOK, us, rookTo);
+    setMailbox(p, kingTo, (KING + 1) | color);
+    setMailbox(p, rookTo, (ROOK + 1) | color);
+    hash ^= pieceKey((KING + 1) | color, from) ^ pieceKey((KING + 1) | color, kingTo);
+    hash ^= pieceKey((ROOK + 1) | color, to) ^ pieceKey((ROOK + 1) | color, rookTo);
+  } else {
+    const capturedOn = kind == EN_PASSANT ? to ^ 8 : to;
+    const captured = pieceOn(p, capturedOn);
+    if (captured) {
+      toggle(p, (captured & 7) - 1, them, capturedOn);
+      setMailbox(p, capturedOn, 0);
+      hash ^= pieceKey(captured, capturedOn);
+      clock = 0;
+    }
+    toggle(p, role, us, from);
+    setMailbox(p, from, 0);
+    const arriving = kind == PROMOTION ? (movePromotion(move) + 1) | (us << 3) : piece;
+    toggle(p, (arriving & 7) - 1, us, to);
+    setMailbox(p, to, arriving);
+    hash ^= pieceKey(piece, from) ^ pieceKey(arriving, to);
+    if (role == PAWN) {
+      clock = 0;
+      if ((from ^ to) == 16 && pawnAttacks(us, (from + to) >> 1) & roleSet(p, PAWN) & colorSet(p, them)) {
+        newEp = (from + to) >> 1; // whether the capture is legal is seen below, when the side has changed
+      }
+    }
+  }
+
+  if (rights) {
+    const before = rights;
+    if (role == KING) rights &= us == WHITE ? 12 : 3;
+    for (let right = 0; right < 4; right++) {
+      const rook = castlingRook(p, right);
+      if (rook == from || rook == to) rights &= ~(1 << right);
+    }
+    if (rights != before) {
+      hash ^= load<u64>(CASTLING_KEYS + (before << 3)) ^ load<u64>(CASTLING_KEYS + (rights << 3));
+      store<u8>(p, rights, 136);
+    }
+  }
+
+  store<u8>(p, them, 138);
+  if (newEp != NO_SQUARE && !epIsLegal(p, newEp)) newEp = NO_SQUARE;
+  store<u64>(p, hash ^ load<u64>(EP_KEYS + (newEp << 3)), 128);
+  store<u8>(p, newEp, 137);
+  store<u16>(p, clock, 140);
+  store<u16>(p, load<u16>(p, 142) + us, 142);
+}
+
+/** The Zobrist key computed from nothing; `play` keeps the same value up to date. */
+export function computeKey(p: usize): u64 {
+  let hash: u64 = side(p) == BLACK ? BLACK_KEY : 0;
+  for (let square = 0; square < 64; square++) hash ^= pieceKey(pieceOn(p, square), square);
+  return hash ^ load<u64>(CASTLING_KEYS + (castlingRights(p) << 3)) ^ load<u64>(EP_KEYS + (epSquare(p) << 3));
+}
+
+/** Completes a position of which only the mailbox and the bytes from 136 on were written: sets and key. */
+export function completePosition(p: usize): void {
+  memory.fill(p, 0, 64);
+  for (let square = 0; square < 64; square++) {
+    const piece = pieceOn(p, square);
+    if (piece) toggle(p, (piece & 7) - 1, piece >> 3, square);
+  }
+  store<u64>(p, computeKey(p), 128);
+}
+
+/** Neither side can ever mate: bare kings, one minor piece, or only bishops of one square colour. */
+export function isInsufficient(p: usize): bool {
+  if (roleSet(p, PAWN) | roleSet(p, ROOK) | roleSet(p, QUEEN)) return false;
+  const knights = roleSet(p, KNIGHT);
+  const bishops = roleSet(p, BISHOP);
+  if (popcnt(knights | bishops) <= 1) return true;
+  const dark: u64 = 0xaa55aa55aa55aa55;
+  return knights == 0 && ((bishops & dark) == 0 || (bishops & ~dark) == 0);
+}
+
+/** splitmix64 (Steele, Lea and Flood 2014) fills the keys: the same on every machine. */
+let randomState: u64 = 0x7ab1ba5eed;
+
+function randomKey(): u64 {
+  randomState += 0x9e3779b97f4a7c15;
+  let z = randomState;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+export function initKeys(): void {
+  for (let piece = 1; piece < 16; piece++) {
+    for (let square = 0; square < 64; square++) store<u64>(PIECE_KEYS + (((piece << 6) | square) << 3), randomKey());
+  }
+  for (let rights = 1; rights < 16; rights++) store<u64>(CASTLING_KEYS + (rights << 3), randomKey());
+  for (let square = 0; square < 64; square++) store<u64>(EP_KEYS + (square << 3), randomKey());
+}
