@@ -19,32 +19,27 @@ const BISHOP: usize = memory.data(64 * 32, 64);
 const ROOK_SETS: usize = memory.data(102400 * 8, 64);
 const BISHOP_SETS: usize = memory.data(5248 * 8, 64);
 
-// @ts-ignore: decorator
 @inline
 export function bit(square: i32): u64 {
   return (<u64>1) << square;
 }
 
-// @ts-ignore: decorator
 @inline
 export function knightAttacks(square: i32): u64 {
   return load<u64>(KNIGHT + (square << 3));
 }
 
-// @ts-ignore: decorator
 @inline
 export function kingAttacks(square: i32): u64 {
   return load<u64>(KING + (square << 3));
 }
 
 /** Squares a pawn of the colour (0 White, 1 Black) attacks. */
-// @ts-ignore: decorator
 @inline
 export function pawnAttacks(color: i32, square: i32): u64 {
   return load<u64>(PAWN + (((color << 6) | square) << 3));
 }
 
-// @ts-ignore: decorator
 @inline
 export function rookAttacks(square: i32, occupied: u64): u64 {
   const entry = ROOK + (square << 5);
@@ -52,7 +47,6 @@ export function rookAttacks(square: i32, occupied: u64): u64 {
   return load<u64>(<usize>load<u64>(entry, 16) + (<usize>index << 3));
 }
 
-// @ts-ignore: decorator
 @inline
 export function bishopAttacks(square: i32, occupied: u64): u64 {
   const entry = BISHOP + (square << 5);
@@ -60,13 +54,11 @@ export function bishopAttacks(square: i32, occupied: u64): u64 {
   return load<u64>(<usize>load<u64>(entry, 16) + (<usize>index << 3));
 }
 
-// @ts-ignore: decorator
 @inline
 export function between(a: i32, b: i32): u64 {
   return load<u64>(BETWEEN + (((a << 6) | b) << 3));
 }
 
-// @ts-ignore: decorator
 @inline
 export function line(a: i32, b: i32): u64 {
   return load<u64>(LINE + (((a << 6) | b) << 3));

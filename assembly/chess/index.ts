@@ -5,7 +5,16 @@ import { initKeys } from "./position";
 
 export { generate, generateNoisy } from "./movegen";
 export { perft } from "./perft";
-export { attackersTo, checkers, completePosition, computeKey, copyPosition, epIsLegal, isInsufficient, play } from "./position";
+export {
+  attackersTo,
+  checkers,
+  completePosition,
+  computeKey,
+  copyPosition,
+  epIsLegal,
+  isInsufficient,
+  play,
+} from "./position";
 export { formatSan, parseSan } from "./san";
 export { see } from "./see";
 

@@ -38,7 +38,6 @@ import {
 /** No position has more legal moves than 218; a list of 256 moves of 2 bytes is always long enough. */
 export const MOVE_LIST_BYTES: i32 = 512;
 
-// @ts-ignore: decorator
 @inline
 function pushAll(list: usize, from: i32, targets: u64): usize {
   const high = from << 6;
@@ -51,7 +50,6 @@ function pushAll(list: usize, from: i32, targets: u64): usize {
 }
 
 /** Pawn moves whose origin is `delta` below the target. */
-// @ts-ignore: decorator
 @inline
 function pushPawns(list: usize, targets: u64, delta: i32): usize {
   while (targets) {
@@ -63,7 +61,6 @@ function pushPawns(list: usize, targets: u64, delta: i32): usize {
   return list;
 }
 
-// @ts-ignore: decorator
 @inline
 function pushPromotions(list: usize, targets: u64, delta: i32): usize {
   while (targets) {
@@ -78,7 +75,6 @@ function pushPromotions(list: usize, targets: u64, delta: i32): usize {
 }
 
 /** All moves of the given pawns that end in `allowed`, except en passant. */
-// @ts-ignore: decorator
 @inline
 function generatePawns(list: usize, pawns: u64, empty: u64, enemy: u64, allowed: u64, white: bool): usize {
   const lastRank = white ? RANK_8 : RANK_1;
@@ -131,7 +127,6 @@ function generateCastling(p: usize, list: usize, us: i32, king: i32, occupied: u
   return list;
 }
 
-// @ts-ignore: decorator
 @inline
 function generateFor(p: usize, start: usize, white: bool, noisy: bool): usize {
   let list = start;

@@ -1,5 +1,5 @@
 import { generate, MOVE_LIST_BYTES } from "./movegen";
-import { copyPosition, play, POSITION_BYTES } from "./position";
+import { copyPosition, POSITION_BYTES, play } from "./position";
 
 /** Scratch memory per ply: a position and a list of moves. */
 export const PERFT_PLY_BYTES: i32 = POSITION_BYTES + MOVE_LIST_BYTES;

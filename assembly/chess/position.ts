@@ -37,119 +37,100 @@ const CASTLING_KEYS: usize = memory.data(16 * 8, 64);
 const EP_KEYS: usize = memory.data(65 * 8, 64); // the last one, for none, is zero
 const BLACK_KEY: u64 = 0x9d39247e33776d41;
 
-// @ts-ignore: decorator
 @inline
 export function roleSet(p: usize, role: i32): u64 {
   return load<u64>(p + (role << 3));
 }
 
-// @ts-ignore: decorator
 @inline
 export function colorSet(p: usize, color: i32): u64 {
   return load<u64>(p + (color << 3), 48);
 }
 
-// @ts-ignore: decorator
 @inline
 export function occupied(p: usize): u64 {
   return load<u64>(p, 48) | load<u64>(p, 56);
 }
 
 /** What stands on the square, as in the mailbox: 0, or role 1..6 | colour << 3. */
-// @ts-ignore: decorator
 @inline
 export function pieceOn(p: usize, square: i32): i32 {
   return load<u8>(p + square, 64);
 }
 
-// @ts-ignore: decorator
 @inline
 export function key(p: usize): u64 {
   return load<u64>(p, 128);
 }
 
-// @ts-ignore: decorator
 @inline
 export function castlingRights(p: usize): i32 {
   return load<u8>(p, 136);
 }
 
-// @ts-ignore: decorator
 @inline
 export function epSquare(p: usize): i32 {
   return load<u8>(p, 137);
 }
 
-// @ts-ignore: decorator
 @inline
 export function side(p: usize): i32 {
   return load<u8>(p, 138);
 }
 
-// @ts-ignore: decorator
 @inline
 export function rule50(p: usize): i32 {
   return load<u16>(p, 140);
 }
 
 /** Where the rook of a castling right (0..3, in the order of the rights) started. */
-// @ts-ignore: decorator
 @inline
 export function castlingRook(p: usize, right: i32): i32 {
   return load<u8>(p + right, 144);
 }
 
-// @ts-ignore: decorator
 @inline
 export function kingSquare(p: usize, color: i32): i32 {
   return <i32>ctz(roleSet(p, KING) & colorSet(p, color));
 }
 
-// @ts-ignore: decorator
 @inline
 export function moveFrom(move: i32): i32 {
   return (move >> 6) & 63;
 }
 
-// @ts-ignore: decorator
 @inline
 export function moveTo(move: i32): i32 {
   return move & 63;
 }
 
-// @ts-ignore: decorator
 @inline
 export function moveKind(move: i32): i32 {
   return move & CASTLING;
 }
 
 /** The role a pawn becomes; only for a promotion. */
-// @ts-ignore: decorator
 @inline
 export function movePromotion(move: i32): i32 {
   return KNIGHT + ((move >> 12) & 3);
 }
 
 /** Whether the king goes towards the h-file. */
-// @ts-ignore: decorator
 @inline
 export function isShortCastling(move: i32): bool {
   return moveTo(move) > moveFrom(move);
 }
 
-// @ts-ignore: decorator
 @inline
 export function copyPosition(target: usize, source: usize): void {
   for (let offset: usize = 0; offset < 160; offset += 16) v128.store(target + offset, v128.load(source + offset));
 }
 
-// @ts-ignore: decorator
 @inline
 function pieceKey(piece: i32, square: i32): u64 {
   return load<u64>(PIECE_KEYS + (((piece << 6) | square) << 3));
 }
 
-// @ts-ignore: decorator
 @inline
 function toggle(p: usize, role: i32, color: i32, square: i32): void {
   const set = bit(square);
@@ -159,7 +140,6 @@ function toggle(p: usize, role: i32, color: i32, square: i32): void {
   store<u64>(colorAt, load<u64>(colorAt, 48) ^ set, 48);
 }
 
-// @ts-ignore: decorator
 @inline
 function setMailbox(p: usize, square: i32, piece: i32): void {
   store<u8>(p + square, piece, 64);
@@ -179,7 +159,6 @@ export function attackersTo(p: usize, square: i32, occupied: u64): u64 {
 }
 
 /** Whether a colour attacks the square, given what is occupied; its pieces outside `alive` do not count. */
-// @ts-ignore: decorator
 @inline
 export function isAttacked(p: usize, square: i32, by: i32, occupied: u64, alive: u64): bool {
   const enemy = colorSet(p, by) & alive;

@@ -21,10 +21,10 @@ import {
   moveTo,
   occupied,
   PAWN,
-  pieceOn,
-  play,
   POSITION_BYTES,
   PROMOTION,
+  pieceOn,
+  play,
   QUEEN,
   ROOK,
   roleSet,
@@ -38,14 +38,12 @@ export const SAN_AMBIGUOUS: i32 = -2;
 
 const LETTERS: usize = memory.data<u8>([0x50, 0x4e, 0x42, 0x52, 0x51, 0x4b]); // P N B R Q K
 
-// @ts-ignore: decorator
 @inline
 function letter(role: i32): i32 {
   return load<u8>(LETTERS + role);
 }
 
 /** The role a capital letter names, or -1. */
-// @ts-ignore: decorator
 @inline
 function roleOf(char: i32): i32 {
   if (char == 0x4e) return KNIGHT;
@@ -58,7 +56,6 @@ function roleOf(char: i32): i32 {
 }
 
 /** Squares from which a piece of the role reaches `to`, of either colour. */
-// @ts-ignore: decorator
 @inline
 function origins(role: i32, to: i32, occupied: u64): u64 {
   if (role == KNIGHT) return knightAttacks(to);
@@ -69,7 +66,6 @@ function origins(role: i32, to: i32, occupied: u64): u64 {
 }
 
 /** Whether the king is safe after a man goes from one square to the other; `captured` is a set of at most one. */
-// @ts-ignore: decorator
 @inline
 function isSafe(p: usize, us: i32, role: i32, from: i32, to: i32, captured: u64): bool {
   const after = (occupied(p) & ~bit(from) & ~captured) | bit(to);

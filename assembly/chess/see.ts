@@ -14,8 +14,8 @@ import {
   moveTo,
   occupied,
   PAWN,
-  pieceOn,
   PROMOTION,
+  pieceOn,
   QUEEN,
   ROOK,
   roleSet,
@@ -24,7 +24,6 @@ import {
 
 const VALUES: usize = memory.data<i32>([100, 320, 330, 500, 950, 20000]);
 
-// @ts-ignore: decorator
 @inline
 function value(role: i32): i32 {
   return load<i32>(VALUES + (role << 2));

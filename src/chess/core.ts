@@ -1,0 +1,60 @@
+/**
+ * The chess module of WebAssembly, ready to use once this file is imported (top-level await: one loader for Node and
+ * the browser). Everything single-threaded shares this instance and its scratch memory; nothing here is re-entrant
+ * across an await.
+ */
+import { loadWasm } from "#base";
+
+interface ChessExports {
+  init(): void;
+  generate(position: number, list: number): number;
+  generateNoisy(position: number, list: number): number;
+  perft(position: number, depth: number, scratch: number): bigint;
+  checkers(position: number): bigint;
+  attackersTo(position: number, square: number, occupied: bigint): bigint;
+  completePosition(position: number): void;
+  epIsLegal(position: number, square: number): number;
+  isInsufficient(position: number): number;
+  play(position: number, move: number): void;
+  parseSan(position: number, text: number, length: number, scratch: number): number;
+  formatSan(position: number, move: number, text: number, scratch: number): number;
+  see(position: number, move: number, gains: number): number;
+}
+
+export const POSITION_BYTES = 160;
+export const MOVE_LIST_BYTES = 512;
+const MAXIMUM_DEPTH = 64; // of perft
+
+const instance = await loadWasm<ChessExports>("chess");
+
+export const wasm = instance.exports;
+wasm.init();
+
+/** Where the position in question is put before a call. */
+export const POSITION = instance.allocate(POSITION_BYTES);
+export const LIST = instance.allocate(MOVE_LIST_BYTES);
+export const TEXT = instance.allocate(256);
+export const SCRATCH = instance.allocate((POSITION_BYTES + MOVE_LIST_BYTES) * MAXIMUM_DEPTH);
+
+/** Room in the core's memory for batch work; call before making views, as growing detaches them. */
+export function allocate(bytes: number): number {
+  const address = instance.allocate(bytes);
+  refresh();
+  return address;
+}
+
+export let bytes: Uint8Array = new Uint8Array(instance.memory.buffer);
+export let moves: Uint16Array = new Uint16Array(instance.memory.buffer);
+
+function refresh(): void {
+  if (bytes.buffer === instance.memory.buffer) return;
+  bytes = new Uint8Array(instance.memory.buffer);
+  moves = new Uint16Array(instance.memory.buffer);
+}
+
+/** Writes ASCII text for the core to read and returns its length; longer than any move is cut. */
+export function putText(text: string): number {
+  const length = Math.min(text.length, 250);
+  for (let i = 0; i < length; i++) bytes[TEXT + i] = Math.min(text.charCodeAt(i), 127);
+  return length;
+}

@@ -1,0 +1,10 @@
+// For batch work over the core's memory (encoders, readers): its exports, room, and views.
+export * as core from "./core.js";
+export { formatFen, parseFen, START_FEN } from "./fen.js";
+export { castlingTarget, isCastling, isEnPassant, type Move, moveFrom, movePromotion, moveTo } from "./move.js";
+export { perft, perftDivide } from "./perft.js";
+export { COLORS, type Color, opposite, type Piece, ROLES, type Role } from "./piece.js";
+export { type Outcome, Position } from "./position.js";
+export { formatSan, parseSan } from "./san.js";
+export { formatSquare, parseSquare, type Square } from "./square.js";
+export { formatUci, parseUci } from "./uci-move.js";

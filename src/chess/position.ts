@@ -1,0 +1,175 @@
+import { UserError } from "#base";
+import * as core from "./core.js";
+import { POSITION, POSITION_BYTES, wasm } from "./core.js";
+import type { Move } from "./move.js";
+import { COLORS, type Color, opposite, type Piece, ROLES } from "./piece.js";
+import { formatSquare, type Square } from "./square.js";
+
+/** Why a game ends by the rules, fifty moves and threefold repetition counted as ends. */
+export interface Outcome {
+  winner: Color | undefined; // undefined is a draw
+  reason: "checkmate" | "stalemate" | "insufficient material" | "fifty moves" | "threefold repetition";
+}
+
+// Offsets in the struct of assembly/chess/position.ts
+const MAILBOX = 64;
+const KEY = 128;
+const RIGHTS = 136;
+const EP = 137;
+const SIDE = 138;
+const CHESS960 = 139;
+const CLOCK = 140;
+const NUMBER = 142;
+const ROOKS = 144;
+
+/**
+ * A position and the moves that led to it. `play` and `undo` change it in place; `clone` gives an independent copy
+ * with the same history. Make one with `parseFen`.
+ */
+export class Position {
+  /** The core's struct, copied into its memory for each question and out of it after each move. */
+  private state: Uint8Array;
+  private readonly before: Uint8Array[];
+  private readonly played: Move[];
+
+  /** `state` is a complete struct of the core; use `parseFen` for a position of your own. */
+  constructor(state: Uint8Array, before: Uint8Array[] = [], played: Move[] = []) {
+    this.state = state;
+    this.before = before;
+    this.played = played;
+  }
+
+  get turn(): Color {
+    return COLORS[this.state[SIDE]];
+  }
+
+  /** Plies since the last capture or pawn move. */
+  get halfmoves(): number {
+    return this.state[CLOCK] | (this.state[CLOCK + 1] << 8);
+  }
+
+  /** The number of the move, from 1. */
+  get fullmoves(): number {
+    return this.state[NUMBER] | (this.state[NUMBER + 1] << 8);
+  }
+
+  /** Whether castling is spelled king takes rook. The rules are the same. */
+  get chess960(): boolean {
+    return this.state[CHESS960] === 1;
+  }
+
+  /** The square on which a pawn can be taken en passant; only if such a capture is legal. */
+  get epSquare(): Square | undefined {
+    return this.state[EP] === 64 ? undefined : this.state[EP];
+  }
+
+  /** Zobrist key: equal for positions that are the same for the threefold rule. */
+  get key(): bigint {
+    return new DataView(this.state.buffer, this.state.byteOffset).getBigUint64(KEY, true);
+  }
+
+  /** Moves played since the position was set up, oldest first. */
+  get history(): readonly Move[] {
+    return this.played;
+  }
+
+  /** Squares of the rooks that may still castle with the king. */
+  castlingRooks(color: Color): { short: Square | undefined; long: Square | undefined } {
+    const shift = color === "white" ? 0 : 2;
+    const rook = (right: number) => (this.state[RIGHTS] & (1 << right) ? this.state[ROOKS + right] : undefined);
+    return { short: rook(shift), long: rook(shift + 1) };
+  }
+
+  pieceAt(square: Square): Piece | undefined {
+    const code = this.state[MAILBOX + square];
+    return code === 0 ? undefined : { color: COLORS[code >> 3], role: ROLES[(code & 7) - 1] };
+  }
+
+  *pieces(): Generator<Piece & { square: Square }> {
+    for (let square = 0; square < 64; square++) {
+      const piece = this.pieceAt(square);
+      if (piece) yield { square, ...piece };
+    }
+  }
+
+  /** The legal moves. */
+  moves(): Move[] {
+    this.enter();
+    const count = wasm.generate(POSITION, core.LIST);
+    return Array.from(core.moves.subarray(core.LIST >> 1, (core.LIST >> 1) + count));
+  }
+
+  isLegal(move: Move): boolean {
+    return this.moves().includes(move);
+  }
+
+  /** Plays a legal move. */
+  play(move: Move): this {
+    if (!this.isLegal(move)) {
+      const name = formatSquare((move >> 6) & 63) + formatSquare(move & 63);
+      throw new UserError("MOVE_ILLEGAL", `The move ${name} is not legal here.`);
+    }
+    this.before.push(this.state);
+    this.played.push(move);
+    wasm.play(POSITION, move); // `isLegal` has put the position there
+    this.state = core.bytes.slice(POSITION, POSITION + POSITION_BYTES);
+    return this;
+  }
+
+  /** Takes the last move back and returns it; undefined at the start. */
+  undo(): Move | undefined {
+    const state = this.before.pop();
+    if (state) this.state = state;
+    return this.played.pop();
+  }
+
+  clone(): Position {
+    return new Position(this.state, [...this.before], [...this.played]);
+  }
+
+  isCheck(): boolean {
+    this.enter();
+    return wasm.checkers(POSITION) !== 0n;
+  }
+
+  /** How often this position stood on the board before, since the last capture or pawn move. */
+  repetitions(): number {
+    const key = this.key;
+    let count = 0;
+    const first = Math.max(0, this.before.length - this.halfmoves);
+    for (let i = this.before.length - 2; i >= first; i -= 2) {
+      const state = this.before[i];
+      if (new DataView(state.buffer, state.byteOffset).getBigUint64(KEY, true) === key) count++;
+    }
+    return count;
+  }
+
+  /** How the game has ended, or undefined if it goes on. */
+  outcome(): Outcome | undefined {
+    this.enter();
+    if (wasm.generate(POSITION, core.LIST) === 0) {
+      if (wasm.checkers(POSITION) === 0n) return { winner: undefined, reason: "stalemate" };
+      return { winner: opposite(this.turn), reason: "checkmate" };
+    }
+    if (wasm.isInsufficient(POSITION)) return { winner: undefined, reason: "insufficient material" };
+    if (this.halfmoves >= 100) return { winner: undefined, reason: "fifty moves" };
+    if (this.halfmoves >= 8 && this.repetitions() >= 2) return { winner: undefined, reason: "threefold repetition" };
+    return undefined;
+  }
+
+  /** Centipawns the move wins (or loses) if both sides go on capturing on its target square, either free to stop. */
+  see(move: Move): number {
+    this.enter();
+    return wasm.see(POSITION, move, core.SCRATCH);
+  }
+
+  /** The core's struct, for batch work; not to be changed. */
+  bytes(): Uint8Array {
+    return this.state;
+  }
+
+  /** Puts the position into the core's memory, where the next call looks for it. */
+  enter(): void {
+    core.bytes.set(this.state, POSITION);
+  }
+}
