@@ -81,4 +81,9 @@ export const platform: Platform = {
   compress: () => {
     throw unavailable("output");
   },
+  findProgram: async () => undefined,
+  programNames: async () => [],
+  startProcess: (path) => {
+    throw new UserError("PROGRAM_BROWSER", `${path}: a page cannot start programs. Use the program tabiya for this.`);
+  },
 };

@@ -16,6 +16,7 @@ export {
 } from "./files.js";
 export { type LineBatch, readLineBatches, readLines } from "./lines.js";
 export { nearest, suggestion } from "./nearest.js";
-export type { Platform, RandomBytes } from "./platform.js";
+export type { Platform, Process, ProcessEnd, ProcessEvents, RandomBytes } from "./platform.js";
+export { startProcess } from "./processes.js";
 export { Random } from "./random.js";
 export { compileWasm, createMemory, loadWasm, WasmInstance } from "./wasm.js";

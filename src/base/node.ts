@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { files } from "./node-files.js";
+import { processes } from "./node-processes.js";
 import type { Platform } from "./platform.js";
 
 // src/base and dist/base are equally deep, so one path serves tests (which run the sources) and the built program.
@@ -7,5 +8,6 @@ const wasmFolder = new URL("../../dist/wasm/", import.meta.url);
 
 export const platform: Platform = {
   ...files,
+  ...processes,
   readWasm: (name) => readFile(new URL(`${name}.wasm`, wasmFolder)),
 };

@@ -2,7 +2,7 @@
  * What the rest of the product needs from the machine it runs on. `node.ts` and `browser.ts` each provide it; the
  * `#platform` door of package.json picks one. Nothing above `base` knows which.
  */
-export interface Platform extends PlatformFiles {
+export interface Platform extends PlatformFiles, PlatformProcesses {
   /** The bytes of a compiled module of ours, by its name in dist/wasm. */
   readWasm(name: string): Promise<BufferSource>;
 }
@@ -49,4 +49,36 @@ export interface RandomBytes {
   /** The bytes from `offset`, of which there must be `length`. They belong to the caller. */
   read(offset: number, length: number): Uint8Array;
   close(): void;
+}
+
+/** How a process ended. */
+export interface ProcessEnd {
+  /** For people: "exit code 3", "signal SIGSEGV", "could not be started (EACCES)". */
+  reason: string;
+  /** The last of what it wrote to its standard error, some lines at most. */
+  lastWords: string;
+}
+
+export interface ProcessEvents {
+  /** A line of its standard output, without the line end. A line of more than a megabyte is cut. */
+  onLine(line: string): void;
+  /** Called once, after the last line. */
+  onEnd(end: ProcessEnd): void;
+}
+
+/** A running program that we speak to by lines. */
+export interface Process {
+  readonly pid: number | undefined;
+  /** Sends text; does nothing when the process has ended. */
+  write(text: string): void;
+  /** Ends it and whatever it has started, without asking. */
+  kill(): void;
+}
+
+export interface PlatformProcesses {
+  /** The path of a program by the name a user would type; undefined if there is none. */
+  findProgram(name: string): Promise<string | undefined>;
+  /** The names that `findProgram` knows, for suggestions. */
+  programNames(): Promise<string[]>;
+  startProcess(path: string, args: readonly string[], events: ProcessEvents): Process;
 }

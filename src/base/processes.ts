@@ -1,0 +1,23 @@
+import { platform } from "#platform";
+import { UserError } from "./errors.js";
+import { suggestion } from "./nearest.js";
+import type { Process, ProcessEvents } from "./platform.js";
+
+/**
+ * Starts a program by path or by name. It is not disturbed by a Ctrl-C meant for us, it is killed when we end, and if we
+ * are killed it sees the end of its input.
+ */
+export async function startProcess(name: string, args: readonly string[], events: ProcessEvents): Promise<Process> {
+  const path = await platform.findProgram(name);
+  if (path === undefined) {
+    const isPath = /[\\/]/.test(name);
+    throw new UserError(
+      "PROGRAM_MISSING",
+      isPath
+        ? `${name}: there is no program at this path, or it may not be executed.`
+        : `${name}: no such program on the search path.${suggestion(name, await platform.programNames())}\n` +
+            "Give its full path if it lies elsewhere.",
+    );
+  }
+  return platform.startProcess(path, args, events);
+}
