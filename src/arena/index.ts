@@ -1,0 +1,11 @@
+export { type Adjudication, parseRule } from "./adjudication.js";
+export { type Contest, type ContestGame, checkPlayers, distinctNames, listGames, playContest } from "./contest.js";
+export { type Estimate, eloOfScore, estimate, type Pentanomial, type Score, scoreOfElo } from "./elo.js";
+export { type Conditions, type GameFault, type GameRecord, type PlayedMove, playGame } from "./game.js";
+export { normalBelow } from "./normal.js";
+export { builtInBook, fenOfEpd, type Opening, type OpeningBook, parseEpdBook, shuffleBook } from "./openings.js";
+export { gauntlet, type Pairing, roundRobin } from "./pairing.js";
+export { type Encounter, type Rating, type Ratings, ratePlayers } from "./ratings.js";
+export { ELO_MODELS, type EloModel, parseSprt, SPRT_DEFAULTS, type SprtConfig, type SprtState, sprt } from "./sprt.js";
+export { Tally } from "./tally.js";
+export { formatTimeControl, parseTimeControl, type TimeControl } from "./time-control.js";
