@@ -1,3 +1,6 @@
+export { accumulate, addRows, approach, sumOfSquares } from "./arrays";
+export { adadelta, adam, sgd } from "./optimisers";
+
 /** Where the memory beyond the module's own tables begins. */
 export function heapBase(): usize {
   return __heap_base;

@@ -1,0 +1,38 @@
+import type { Optimiser } from "./optimiser.js";
+
+export interface AdadeltaConfig {
+  rho: number; // decay of both means of squares
+  epsilon: number; // also sets the size of the first steps
+  weightDecay: number; // added to the gradient (L2)
+}
+
+export const ADADELTA_DEFAULTS: AdadeltaConfig = { rho: 0.9, epsilon: 1e-6, weightDecay: 0 };
+
+/** Adadelta as PyTorch's; its usual learning rate is 1. */
+export function adadelta(config: Partial<AdadeltaConfig> = {}): Optimiser {
+  const { rho, epsilon, weightDecay } = { ...ADADELTA_DEFAULTS, ...config };
+  return {
+    name: "adadelta",
+    slots: ["square_avg", "acc_delta"],
+    init: () => ({ step: 0 }),
+    update(kernels, ranges, state, learningRate, gradientScale = 1) {
+      for (const { parameter, gradient, slots, length, decay } of ranges) {
+        const pull = decay ? weightDecay : 0;
+        kernels.adadelta(
+          parameter,
+          gradient,
+          slots[0],
+          slots[1],
+          length,
+          learningRate,
+          rho,
+          1 - rho,
+          epsilon,
+          pull,
+          gradientScale,
+        );
+      }
+      return { step: state.step + 1 };
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { Optimiser } from "./optimiser.js";
+
+export interface AdamConfig {
+  beta1: number; // decay of the mean of gradients
+  beta2: number; // decay of the mean of their squares
+  epsilon: number; // keeps the division finite
+  weightDecay: number; // adam: added to the gradient (L2); adamW: taken from the parameter, times the learning rate
+}
+
+export const ADAM_DEFAULTS: AdamConfig = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0 };
+export const ADAMW_DEFAULTS: AdamConfig = { ...ADAM_DEFAULTS, weightDecay: 0.01 };
+
+/** Adam with L2 weight decay. */
+export const adam = (config: Partial<AdamConfig> = {}): Optimiser =>
+  create("adam", false, { ...ADAM_DEFAULTS, ...config });
+
+/** Adam with decoupled weight decay. */
+export const adamW = (config: Partial<AdamConfig> = {}): Optimiser =>
+  create("adamw", true, { ...ADAMW_DEFAULTS, ...config });
+
+function create(name: string, decoupled: boolean, config: AdamConfig): Optimiser {
+  const { beta1, beta2, epsilon, weightDecay } = config;
+  return {
+    name,
+    slots: ["exp_avg", "exp_avg_sq"],
+    init: () => ({ step: 0 }),
+    update(kernels, ranges, state, learningRate, gradientScale = 1) {
+      const step = state.step + 1;
+      const stepSize = learningRate / (1 - beta1 ** step);
+      const rootScale = 1 / Math.sqrt(1 - beta2 ** step);
+      for (const { parameter, gradient, slots, length, decay } of ranges) {
+        kernels.adam(
+          parameter,
+          gradient,
+          slots[0],
+          slots[1],
+          length,
+          stepSize,
+          1 - beta1,
+          beta2,
+          1 - beta2,
+          rootScale,
+          epsilon,
+          decay && !decoupled ? weightDecay : 0,
+          decay && decoupled ? 1 - learningRate * weightDecay : 1,
+          gradientScale,
+        );
+      }
+      return { step };
+    },
+  };
+}
