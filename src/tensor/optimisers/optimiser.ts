@@ -45,5 +45,4 @@ export function globalNorm(kernels: TrainKernels, ranges: readonly ParameterRang
 }
 
 /** What to multiply gradients of this norm with so that it is at most `limit`; PyTorch's formula. 0 means no limit. */
-export const clipScale = (norm: number, limit: number): number =>
-  limit > 0 ? Math.min(1, limit / (norm + 1e-6)) : 1;
+export const clipScale = (norm: number, limit: number): number => (limit > 0 ? Math.min(1, limit / (norm + 1e-6)) : 1);

@@ -57,7 +57,13 @@ const read = (module: TrainModule, ranges: readonly ParameterRange[]) =>
   ranges.map(({ parameter, length }) => view(module, parameter, length).slice());
 
 /** Runs steps [from, to) of the stored gradients and returns the state after them. */
-function run(module: TrainModule, optimiser: Optimiser, ranges: ParameterRange[], settings: Settings, steps: number[][][]) {
+function run(
+  module: TrainModule,
+  optimiser: Optimiser,
+  ranges: ParameterRange[],
+  settings: Settings,
+  steps: number[][][],
+) {
   let state = optimiser.init();
   return steps.map((step) => {
     ranges.forEach((range, i) => {
@@ -161,7 +167,11 @@ test("a state saved in the middle and restored continues to the last bit", async
 test("a slot's memory never reaches into its neighbour", async () => {
   const module = await loadTrainModule();
   const optimiser = adamW();
-  const ranges = allocateParameters(module, [3, 16, 17, 1].map((length, i) => ({ name: `${i}`, length })), optimiser);
+  const ranges = allocateParameters(
+    module,
+    [3, 16, 17, 1].map((length, i) => ({ name: `${i}`, length })),
+    optimiser,
+  );
   const pieces = ranges
     .flatMap(({ parameter, gradient, slots, length }) =>
       [parameter, gradient, ...slots].map((start) => ({ start, end: start + length * 4 })),
