@@ -11,4 +11,14 @@ export {
   type ParameterRange,
 } from "./optimisers/optimiser.js";
 export { SGD_DEFAULTS, type SgdConfig, sgd } from "./optimisers/sgd.js";
+export {
+  loadSafetensors,
+  type NamedTensor,
+  readSafetensors,
+  type Safetensors,
+  type SafetensorsType,
+  saveSafetensors,
+  toFloat32,
+  writeSafetensors,
+} from "./safetensors.js";
 export { learningRateAt, type Schedule } from "./schedules.js";
