@@ -3,7 +3,17 @@
 import { initAttacks } from "./attacks";
 import { initKeys } from "./position";
 
+export { chainLength, packedCount, readChain, writeChains } from "./binpack";
+export {
+  encodeBoard68,
+  encodeFenTokens,
+  encodeHalfKp,
+  encodeHalfKpFor,
+  encodePlanes13,
+  encodePlanes18,
+} from "./encoders";
 export { generate, generateNoisy } from "./movegen";
+export { packPosition, unpackHalfKp, unpackPosition, unpackRecords } from "./packed";
 export { perft } from "./perft";
 export {
   attackersTo,

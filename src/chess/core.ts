@@ -19,6 +19,22 @@ interface ChessExports {
   parseSan(position: number, text: number, length: number, scratch: number): number;
   formatSan(position: number, move: number, text: number, scratch: number): number;
   see(position: number, move: number, gains: number): number;
+
+  // Encoders and records: positions and rows stand behind one another in memory.
+  encodeFenTokens(positions: number, count: number, out: number): void;
+  encodeBoard68(positions: number, count: number, out: number): void;
+  encodePlanes13(positions: number, count: number, out: number): void;
+  encodePlanes18(positions: number, count: number, repetitions: number, out: number): void;
+  encodeHalfKp(positions: number, count: number, out: number, counts: number): void;
+  encodeHalfKpFor(position: number, color: number, out: number): number;
+  packPosition(position: number, record: number): number;
+  unpackPosition(record: number, position: number): number;
+  unpackRecords(records: number, count: number, positions: number): number;
+  unpackHalfKp(records: number, count: number, position: number, out: number, counts: number): number;
+  readChain(data: number, end: number, out: number, position: number, list: number): number;
+  chainLength(): number;
+  writeChains(records: number, count: number, out: number, positions: number, list: number): number;
+  packedCount(): number;
 }
 
 export const POSITION_BYTES = 160;

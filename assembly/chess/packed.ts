@@ -1,0 +1,204 @@
+// Stockfish's training record: 32 bytes of position, bits from the lowest of each byte on (see docs/formats/bin.md), then
+// i16 score, u16 move, u16 ply, i8 result, and a byte of padding.
+import { bit } from "./attacks";
+import { encodeHalfKpRow } from "./encoders";
+import {
+  BLACK,
+  castlingRights,
+  colorSet,
+  computeKey,
+  epSquare,
+  isAttacked,
+  KING,
+  kingSquare,
+  NO_SQUARE,
+  occupied,
+  PAWN,
+  POSITION_BYTES,
+  pieceOn,
+  ROOK,
+  roleSet,
+  rule50,
+  side,
+  WHITE,
+} from "./position";
+
+/** What can be wrong with a record; src/formats/records/packed-sfen.ts has the words for each. */
+export const OK: i32 = 0;
+const TWO_KINGS_ON_ONE: i32 = 1;
+const NO_SUCH_PIECE: i32 = 2;
+const TOO_LONG: i32 = 3;
+const PAWN_ON_EDGE: i32 = 4;
+const RIGHT_WITHOUT_ROOK: i32 = 5;
+const BAD_EN_PASSANT: i32 = 6;
+const OPPONENT_IN_CHECK: i32 = 7;
+const BAD_RESULT: i32 = 8;
+const TOO_MANY_MEN: i32 = 9;
+
+/** Bits from `at` on, at most 25. */
+// @ts-expect-error: decorator
+@inline
+function bits(record: usize, at: i32, count: i32): i32 {
+  return (load<i32>(record + (at >> 3)) >>> (at & 7)) & ((1 << count) - 1);
+}
+
+/**
+ * Writes the position of a record to `p`, complete but for the Zobrist key, with the en-passant square as it stands in
+ * the record; returns 0 or what is wrong with it.
+ */
+export function unpackPosition(record: usize, p: usize): i32 {
+  memory.fill(p, 0, POSITION_BYTES);
+  const us = bits(record, 0, 1);
+  const whiteKing = bits(record, 1, 6);
+  const blackKing = bits(record, 7, 6);
+  if (whiteKing == blackKing) return TWO_KINGS_ON_ONE;
+  const kings = bit(whiteKing) | bit(blackKing);
+  let at = 13;
+  let white = bit(whiteKing);
+  let black = bit(blackKing);
+  store<u64>(p, kings, KING << 3);
+  store<u8>(p + whiteKing, KING + 1, 64);
+  store<u8>(p + blackKing, (KING + 1) | 8, 64);
+  for (let rank = 7; rank >= 0; rank--) {
+    for (let square = rank << 3; square < (rank << 3) + 8; square++) {
+      if (kings & bit(square)) continue;
+      const word = load<i32>(record + (at >> 3)) >>> (at & 7);
+      if (!(word & 1)) {
+        at++;
+        continue;
+      }
+      const role = (word >> 1) & 7;
+      const color = (word >> 4) & 1;
+      at += 5;
+      if (role > 4) return NO_SUCH_PIECE;
+      const set = bit(square);
+      store<u64>(p + (role << 3), load<u64>(p + (role << 3)) | set);
+      if (color) black |= set;
+      else white |= set;
+      store<u8>(p + square, (role + 1) | (color << 3), 64);
+      if (at > 256) return TOO_LONG;
+    }
+  }
+  store<u64>(p, white, 48);
+  store<u64>(p, black, 56);
+  if (popcnt(white) > 16 || popcnt(black) > 16) return TOO_MANY_MEN;
+  if (at + 28 > 256) return TOO_LONG;
+  if (roleSet(p, PAWN) & 0xff000000000000ff) return PAWN_ON_EDGE;
+  const rights = bits(record, at, 4);
+  at += 4;
+  const hasEp = bits(record, at, 1);
+  at += 1;
+  let ep = NO_SQUARE;
+  if (hasEp) {
+    ep = bits(record, at, 6);
+    at += 6;
+  }
+  if (at + 23 > 256) return TOO_LONG;
+  const clock = bits(record, at, 6) | (bits(record, at + 22, 1) << 6);
+  const move = bits(record, at + 6, 16);
+  store<u8>(p, rights, 136);
+  store<u8>(p, ep, 137);
+  store<u8>(p, us, 138);
+  store<u16>(p, clock, 140);
+  store<u16>(p, move, 142);
+  store<u32>(p, 0x40404040, 144); // no rook
+  for (let right = 0; right < 4; right++) {
+    if (!(rights & (1 << right))) continue;
+    const rook = outermostRook(p, right);
+    if (rook < 0) return RIGHT_WITHOUT_ROOK;
+    store<u8>(p + right, rook, 144);
+  }
+  if (ep != NO_SQUARE && !epIsPossible(p, ep)) return BAD_EN_PASSANT;
+  if (isAttacked(p, kingSquare(p, us ^ 1), us, white | black, ~(<u64>0))) return OPPONENT_IN_CHECK;
+  const result = load<i8>(record, 38);
+  return result < -1 || result > 1 ? BAD_RESULT : OK;
+}
+
+/** The rook a right belongs to: the outermost on the king's side of the home rank; -1 if there is none. */
+function outermostRook(p: usize, right: i32): i32 {
+  const color = right >> 1;
+  const home = color ? 56 : 0;
+  const king = kingSquare(p, color);
+  if ((king & 56) != home) return -1;
+  const rooks = roleSet(p, ROOK) & colorSet(p, color) & (<u64>0xff << home);
+  if (!rooks) return -1;
+  const rook = right & 1 ? <i32>ctz(rooks) : 63 - <i32>clz(rooks);
+  return right & 1 ? (rook < king ? rook : -1) : rook > king ? rook : -1;
+}
+
+/** Whether a pawn can just have passed the square. */
+export function epIsPossible(p: usize, square: i32): bool {
+  const us = side(p);
+  if (square >> 3 != (us == WHITE ? 5 : 2)) return false;
+  const pawn = us == WHITE ? square - 8 : square + 8;
+  const origin = us == WHITE ? square + 8 : square - 8;
+  return pieceOn(p, pawn) == 1 + ((us ^ 1) << 3) && !((bit(square) | bit(origin)) & occupied(p));
+}
+
+/** Writes the 32 bytes of a position; returns false if they do not suffice (more men than any game can have). */
+export function packPosition(p: usize, record: usize): bool {
+  let word: u64 = 0;
+  let filled = 0;
+  let out = record;
+  const end = record + 32;
+  memory.fill(record, 0, 32);
+  word = <u64>side(p) | (<u64>kingSquare(p, WHITE) << 1) | (<u64>kingSquare(p, BLACK) << 7);
+  filled = 13;
+  for (let rank = 7; rank >= 0; rank--) {
+    for (let square = rank << 3; square < (rank << 3) + 8; square++) {
+      const piece = pieceOn(p, square);
+      const role = (piece & 7) - 1;
+      if (role == KING) continue;
+      if (piece == 0) filled++;
+      else {
+        word |= <u64>(1 | (role << 1) | ((piece >> 3) << 4)) << filled;
+        filled += 5;
+      }
+      while (filled >= 8) {
+        if (out >= end) return false;
+        store<u8>(out++, <u8>word);
+        word >>= 8;
+        filled -= 8;
+      }
+    }
+  }
+  word |= <u64>castlingRights(p) << filled;
+  filled += 4;
+  const ep = epSquare(p);
+  if (ep != NO_SQUARE) {
+    word |= <u64>(1 | (ep << 1)) << filled;
+    filled += 7;
+  } else filled++;
+  const clock = rule50(p);
+  const move = <i32>load<u16>(p, 142);
+  word |= <u64>((clock & 63) | (move << 6) | (((clock >> 6) & 1) << 22)) << filled;
+  filled += 23;
+  while (filled > 0) {
+    if (out >= end) return false;
+    store<u8>(out++, <u8>word);
+    word >>= 8;
+    filled -= 8;
+  }
+  return true;
+}
+
+/** Unpacks records of 40 bytes into positions with their keys; stops at the first bad one and returns its number, or `count`. */
+export function unpackRecords(records: usize, count: i32, p: usize): i32 {
+  for (let i = 0; i < count; i++, records += 40, p += POSITION_BYTES) {
+    if (unpackPosition(records, p) != OK) return i;
+    store<u64>(p, computeKey(p), 128);
+  }
+  return count;
+}
+
+/**
+ * From records to HalfKP rows (see encodeHalfKp) without a stop between; `p` is room for one position. Stops at the first
+ * bad record and returns its number, or `count`.
+ */
+export function unpackHalfKp(records: usize, count: i32, p: usize, out: usize, counts: usize): i32 {
+  for (let i = 0; i < count; i++, records += 40, out += 128) {
+    if (unpackPosition(records, p) != OK) return i;
+    store<u8>(counts + i, encodeHalfKpRow(p, out));
+  }
+  return count;
+}

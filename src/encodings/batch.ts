@@ -1,0 +1,120 @@
+import { assert } from "#base";
+import { core, type Position } from "#chess";
+
+const { POSITION_BYTES, wasm } = core;
+
+/** Numbers a position becomes in each encoding that is one row of a fixed length. */
+export const ROW_LENGTHS = { "fen-tokens": 77, board68: 68, planes13: 13 * 64, planes18: 18 * 64 } as const;
+
+/** HalfKP indices a side has room for in a row; the rest of the row is HALFKP_UNUSED. */
+export const HALFKP_ROW = 32;
+export const HALFKP_UNUSED = 65535;
+export const RECORD_BYTES = 40; // a .bin record, see docs/formats/bin.md
+
+/** HalfKP indices of many positions: [position][mover, other][HALFKP_ROW], and how many of each row are used. */
+export interface HalfKpRows {
+  indices: Uint16Array;
+  counts: Uint8Array;
+}
+
+/**
+ * Room for positions and what they are encoded to, inside the core's memory: the fast way. What an encoder returns is a
+ * view that the next call of the same batch overwrites; copy it, or use it at once.
+ */
+export class EncoderBatch {
+  private readonly positions: number;
+  private readonly repetitions: number;
+  private readonly out: number;
+  private readonly counts: number;
+
+  constructor(readonly capacity: number) {
+    const widest = Math.max(ROW_LENGTHS.planes18 * 4, RECORD_BYTES + HALFKP_ROW * 4);
+    this.positions = core.allocate(capacity * POSITION_BYTES);
+    this.repetitions = core.allocate(capacity);
+    this.counts = core.allocate(capacity);
+    this.out = core.allocate(capacity * widest);
+  }
+
+  /** Puts a position in place; `repetitions` is how often it occurred before in its game (planes18 shows it). */
+  put(index: number, position: Position, repetitions = 0): void {
+    this.putBytes(index, position.bytes(), repetitions);
+  }
+
+  /** The same, of the core's struct of a position. */
+  putBytes(index: number, state: Uint8Array, repetitions = 0): void {
+    assert(index >= 0 && index < this.capacity, `position ${index} of a batch of ${this.capacity}`);
+    core.bytes.set(state, this.positions + index * POSITION_BYTES);
+    core.bytes[this.repetitions + index] = repetitions;
+  }
+
+  /**
+   * Puts .bin records in place as positions; returns how many were good: all, or those before the first bad one. An
+   * en-passant square stays as the record has it.
+   */
+  putRecords(records: Uint8Array): number {
+    const count = this.takeRecords(records);
+    core.bytes.fill(0, this.repetitions, this.repetitions + count);
+    return wasm.unpackRecords(this.out, count, this.positions);
+  }
+
+  fenTokens(count: number): Uint8Array {
+    wasm.encodeFenTokens(this.positions, this.check(count), this.out);
+    return new Uint8Array(core.bytes.buffer, this.out, count * ROW_LENGTHS["fen-tokens"]);
+  }
+
+  board68(count: number): Uint16Array {
+    wasm.encodeBoard68(this.positions, this.check(count), this.out);
+    return new Uint16Array(core.bytes.buffer, this.out, count * ROW_LENGTHS.board68);
+  }
+
+  planes13(count: number): Float32Array {
+    wasm.encodePlanes13(this.positions, this.check(count), this.out);
+    return new Float32Array(core.bytes.buffer, this.out, count * ROW_LENGTHS.planes13);
+  }
+
+  planes18(count: number): Float32Array {
+    wasm.encodePlanes18(this.positions, this.check(count), this.repetitions, this.out);
+    return new Float32Array(core.bytes.buffer, this.out, count * ROW_LENGTHS.planes18);
+  }
+
+  halfkp(count: number): HalfKpRows {
+    wasm.encodeHalfKp(this.positions, this.check(count), this.out, this.counts);
+    return this.halfKpRows(this.out, count);
+  }
+
+  /** .bin records straight to HalfKP rows; as many as were good before the first bad record. */
+  halfkpOfRecords(records: Uint8Array): HalfKpRows {
+    const count = this.takeRecords(records);
+    const rows = this.out + this.capacity * RECORD_BYTES;
+    const good = wasm.unpackHalfKp(this.out, count, this.positions, rows, this.counts);
+    return this.halfKpRows(rows, good);
+  }
+
+  private halfKpRows(address: number, count: number): HalfKpRows {
+    return {
+      indices: new Uint16Array(core.bytes.buffer, address, count * 2 * HALFKP_ROW),
+      counts: core.bytes.subarray(this.counts, this.counts + count),
+    };
+  }
+
+  private takeRecords(records: Uint8Array): number {
+    const count = records.length / RECORD_BYTES;
+    assert(Number.isInteger(count), `${records.length} bytes are no whole number of records`);
+    core.bytes.set(records, this.out);
+    return this.check(count);
+  }
+
+  private check(count: number): number {
+    assert(count >= 0 && count <= this.capacity, `${count} positions in a batch of ${this.capacity}`);
+    return count;
+  }
+}
+
+let single: EncoderBatch | undefined;
+
+/** A batch that holds the one position given. */
+export function batchOf(position: Position, repetitions = 0): EncoderBatch {
+  single ??= new EncoderBatch(1);
+  single.put(0, position, repetitions);
+  return single;
+}
