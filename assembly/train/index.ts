@@ -1,4 +1,5 @@
 export { accumulate, addRows, approach, sumOfSquares } from "./arrays";
+export { dropoutMask } from "./dropout";
 export { adadelta, adam, sgd } from "./optimisers";
 
 /** Where the memory beyond the module's own tables begins. */

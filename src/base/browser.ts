@@ -1,4 +1,5 @@
 import { Decompress } from "fzstd";
+import { threads } from "./browser-threads.js";
 import { UserError } from "./errors.js";
 import type { Platform } from "./platform.js";
 
@@ -50,6 +51,7 @@ function inflate(kind: "gzip" | "deflate", bytes: AsyncIterable<Uint8Array>): As
 
 /** A page reads files by their address, and writes none. */
 export const platform: Platform = {
+  ...threads,
   async readWasm(name) {
     return (await fetchOk(new URL(`../wasm/${name}.wasm`, import.meta.url))).arrayBuffer();
   },

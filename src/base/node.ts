@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { files } from "./node-files.js";
 import { processes } from "./node-processes.js";
+import { threads } from "./node-threads.js";
 import type { Platform } from "./platform.js";
 
 // src/base and dist/base are equally deep, so one path serves tests (which run the sources) and the built program.
@@ -9,5 +10,6 @@ const wasmFolder = new URL("../../dist/wasm/", import.meta.url);
 export const platform: Platform = {
   ...files,
   ...processes,
+  ...threads,
   readWasm: (name) => readFile(new URL(`${name}.wasm`, wasmFolder)),
 };

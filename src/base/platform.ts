@@ -1,10 +1,26 @@
+import type { Channel } from "./workers.js";
+
+/** ONNX Runtime; the packages for Node and for the browser have the same face. */
+export type Runtime = typeof import("onnxruntime-node");
+
 /**
  * What the rest of the product needs from the machine it runs on. `node.ts` and `browser.ts` each provide it; the
  * `#platform` door of package.json picks one. Nothing above `base` knows which.
  */
-export interface Platform extends PlatformFiles, PlatformProcesses {
+export interface Platform extends PlatformFiles, PlatformProcesses, PlatformThreads {
   /** The bytes of a compiled module of ours, by its name in dist/wasm. */
   readWasm(name: string): Promise<BufferSource>;
+}
+
+/** Workers, and the runtime that computes in them. */
+export interface PlatformThreads {
+  /** Starts a worker file, by its path below dist without the ending. */
+  startWorker(path: string): Channel;
+  /** Inside a worker: the line to whoever started it. */
+  parent(): Channel;
+  loadRuntime(): Promise<Runtime>;
+  /** Whether the runtime writes results into memory the caller provides. */
+  runtimeFillsOutputs: boolean;
 }
 
 /** Raw access to files, on which `files.ts` builds. Errors are UserErrors that name the file. */

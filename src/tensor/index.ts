@@ -1,4 +1,15 @@
+export { checkpoint } from "./checkpoint.js";
 export { emaDecayAt, updateEma } from "./ema.js";
+export { emitInference, exportOnnx } from "./export.js";
+export { gradients } from "./gradients.js";
+export { concat, constant, DTYPES, type DType, input, MASKED, Tensor } from "./graph.js";
+export { Conv3x3, conv3x3, toPlanes, toSquares } from "./layers/conv.js";
+export { Embedding, embedding, Linear, linear } from "./layers/linear.js";
+export { BatchNorm, batchNorm, LayerNorm, layerNorm, RmsNorm, rmsNorm } from "./layers/norm.js";
+export { crossEntropy, meanSquaredError, twoHot } from "./losses.js";
+export { type OnnxModel, writeOnnx } from "./onnx.js";
+export { withGradient } from "./ops/custom.js";
+export type { OptimiserChoice } from "./optimiser-choice.js";
 export { ADADELTA_DEFAULTS, type AdadeltaConfig, adadelta } from "./optimisers/adadelta.js";
 export { ADAM_DEFAULTS, ADAMW_DEFAULTS, type AdamConfig, adam, adamW } from "./optimisers/adam.js";
 export { loadTrainModule, type TrainKernels, type TrainModule } from "./optimisers/kernels.js";
@@ -11,6 +22,7 @@ export {
   type ParameterRange,
 } from "./optimisers/optimiser.js";
 export { SGD_DEFAULTS, type SgdConfig, sgd } from "./optimisers/sgd.js";
+export { full, type Initialiser, normal, Parameter, parameter, parametersOf, uniform } from "./parameter.js";
 export {
   loadSafetensors,
   type NamedTensor,
@@ -22,3 +34,15 @@ export {
   writeSafetensors,
 } from "./safetensors.js";
 export { learningRateAt, type Schedule } from "./schedules.js";
+export {
+  DEVICES,
+  type Device,
+  type Feeds,
+  Session,
+  type SessionOptions,
+  type TensorData,
+  type Values,
+} from "./session.js";
+export type { Dim, Shape } from "./shape.js";
+export { Trainer, type TrainerOptions } from "./trainer.js";
+export type { TrainerState } from "./training-run.js";

@@ -1,0 +1,110 @@
+import { apply, constant, type Op, type Tensor } from "../graph.js";
+import { array64 } from "../reference.js";
+import { lines } from "./reduce.js";
+
+const epsilonOf = (node: { attributes: { epsilon?: unknown } }) => node.attributes.epsilon as number;
+
+/** Rows [m, c]: products with a column of numbers are faster than a multiplication and a sum. */
+const rowsOf = (x: Tensor) => x.reshape([-1, x.dim(-1)]);
+const column = (x: Tensor) => x.reshape([-1, 1]);
+
+export const NORMS = {
+  /** (x, scale, bias) -> y, inverse standard deviation; over the last axis. */
+  layerNorm: {
+    infer([x, scale, bias], _, fail) {
+      const c = x.dim(-1);
+      if (scale.shape.join() !== String(c) || bias.shape.join() !== String(c))
+        fail(`scale and bias must have shape [${c}]`);
+      return [
+        { shape: x.shape, dtype: x.dtype },
+        { shape: x.shape.with(-1, 1), dtype: x.dtype },
+      ];
+    },
+    gradient(node, [dy]) {
+      const [x, scale] = node.inputs;
+      const c = x.dim(-1) as number;
+      const dyRows = rowsOf(dy!);
+      const normed = rowsOf(applyUnit(x, epsilonOf(node)));
+      const product = dyRows.mul(normed);
+      const weights = column(scale).mul(1 / c);
+      const inner = dyRows
+        .mul(scale)
+        .sub(normed.mul(product.matmul(weights)))
+        .sub(dyRows.matmul(weights));
+      return [inner.mul(node.outputs[1].reshape([-1, 1])).reshape(x.shape), product.sum(0), dyRows.sum(0)];
+    },
+    emit: (node, inputs, emitter) => {
+      const [y, , inverse] = emitter.addAll("LayerNormalization", inputs, 3, {
+        axis: -1,
+        epsilon: { float: epsilonOf(node) },
+      });
+      return [y, inverse];
+    },
+    evaluate(node, [x, scale, bias]) {
+      const c = x.shape.at(-1)!;
+      const rows = lines(x, c).map((row) => {
+        const mean = row.reduce((sum, v) => sum + v, 0) / c;
+        const inverse = 1 / Math.sqrt(row.reduce((sum, v) => sum + (v - mean) ** 2, 0) / c + epsilonOf(node));
+        return { y: row.map((v, i) => (v - mean) * inverse * scale.data[i] + bias.data[i]), inverse };
+      });
+      return [
+        array64(
+          x.shape,
+          rows.flatMap((row) => row.y),
+        ),
+        array64(
+          x.shape.with(-1, 1),
+          rows.map((row) => row.inverse),
+        ),
+      ];
+    },
+  },
+  /** (x, scale) -> y, inverse root mean square. */
+  rmsNorm: {
+    infer([x, scale], _, fail) {
+      const c = x.dim(-1);
+      if (scale.shape.join() !== String(c)) fail(`scale must have shape [${c}]`);
+      return [
+        { shape: x.shape, dtype: x.dtype },
+        { shape: x.shape.with(-1, 1), dtype: x.dtype },
+      ];
+    },
+    gradient(node, [dy]) {
+      const [x, scale] = node.inputs;
+      const c = x.dim(-1) as number;
+      const dyRows = rowsOf(dy!);
+      const inverse = node.outputs[1].reshape([-1, 1]);
+      const normed = rowsOf(x).mul(inverse);
+      const product = dyRows.mul(normed);
+      const inner = dyRows.mul(scale).sub(normed.mul(product.matmul(column(scale).mul(1 / c))));
+      return [inner.mul(inverse).reshape(x.shape), product.sum(0)];
+    },
+    emit: (node, inputs, emitter) =>
+      emitter.addAll("SimplifiedLayerNormalization", inputs, 2, { axis: -1, epsilon: { float: epsilonOf(node) } }),
+    evaluate(node, [x, scale]) {
+      const c = x.shape.at(-1)!;
+      const rows = lines(x, c).map((row) => {
+        const inverse = 1 / Math.sqrt(row.reduce((sum, v) => sum + v * v, 0) / c + epsilonOf(node));
+        return { y: row.map((v, i) => v * inverse * scale.data[i]), inverse };
+      });
+      return [
+        array64(
+          x.shape,
+          rows.flatMap((row) => row.y),
+        ),
+        array64(
+          x.shape.with(-1, 1),
+          rows.map((row) => row.inverse),
+        ),
+      ];
+    },
+  },
+} satisfies Record<string, Op>;
+
+/** Normed without scale and bias: one fused node, cheaper to compute again than to keep or to derive. */
+function applyUnit(x: Tensor, epsilon: number): Tensor {
+  const c = x.dim(-1) as number;
+  return apply("layerNorm", [x, constant(new Float32Array(c).fill(1), [c]), constant(new Float32Array(c), [c])], {
+    epsilon,
+  });
+}

@@ -1,0 +1,130 @@
+import { runtimeFillsOutputs, startWorker, UserError, type WorkerClient } from "#base";
+import { Emitter } from "./emit.js";
+import { gradients } from "./gradients.js";
+import { nodesOf, type Tensor } from "./graph.js";
+import { writeOnnx } from "./onnx.js";
+import { statisticsOf } from "./ops/batchnorm.js";
+import type { OptimiserChoice } from "./optimiser-choice.js";
+import { type Parameter, parametersOf } from "./parameter.js";
+import type { Feeds, SessionOptions } from "./session.js";
+import { STOP, type StepResult, type TrainerState, type TrainingPlan } from "./training-run.js";
+
+export interface TrainerOptions extends SessionOptions {
+  model: object; // its fields hold the parameters
+  loss: Tensor; // one number
+  metrics?: Readonly<Record<string, Tensor>>; // further numbers to report
+  optimiser: OptimiserChoice;
+  learningRate?: number; // 0.001 unless said; each step may say otherwise
+  clip?: number; // largest norm of the whole gradient; 0 or nothing: any
+  ema?: number; // decay of the averaged weights; 0 or nothing: none are kept
+  seed?: number; // of the dropout
+  decays?: (parameter: Parameter) => boolean; // where weight decay applies; unless said, wherever there are two axes
+}
+
+/** Trains a model, in a worker: the caller's thread stays free during a step. */
+export class Trainer {
+  private constructor(
+    private readonly worker: WorkerClient,
+    private readonly parameters: readonly Parameter[],
+    private readonly learningRate: number,
+  ) {}
+
+  static async open(options: TrainerOptions): Promise<Trainer> {
+    const parameters = parametersOf(options.model);
+    const plan = planTraining(parameters, options);
+    const worker = startWorker("tensor/session-worker");
+    try {
+      await worker.call("openTraining", plan);
+      return new Trainer(worker, parameters, options.learningRate ?? 1e-3);
+    } catch (error) {
+      await worker.close();
+      throw error;
+    }
+  }
+
+  /** One step on a batch, or on several whose gradients are averaged. If the loss is not finite, nothing changes. */
+  async step(
+    batch: Feeds | readonly Feeds[],
+    options: { learningRate?: number } = {},
+  ): Promise<{ loss: number; gradientNorm: number } & Record<string, number>> {
+    const batches = Array.isArray(batch) ? batch : [batch];
+    const learningRate = options.learningRate ?? this.learningRate;
+    const { scalars, gradientNorm } = await this.worker.call<StepResult>("step", { batches, learningRate });
+    return { ...(scalars as { loss: number }), gradientNorm };
+  }
+
+  /** Brings the trained weights (or their moving average) into the parameters' `data`. */
+  async pull(options: { ema?: boolean } = {}): Promise<void> {
+    const values = await this.worker.call<Float32Array[]>("readParameters", options.ema ?? false);
+    this.parameters.forEach((parameter, i) => {
+      parameter.data.set(values[i]);
+    });
+  }
+
+  /** Takes the parameters' `data` as the weights to go on from. */
+  async push(): Promise<void> {
+    await this.worker.call(
+      "writeParameters",
+      this.parameters.map(({ data }) => data),
+    );
+  }
+
+  /** What a checkpoint needs beside the weights: step, moments, moving averages. */
+  state(): Promise<TrainerState> {
+    return this.worker.call("readState", undefined);
+  }
+
+  async restore(state: TrainerState): Promise<void> {
+    await this.worker.call("writeState", state);
+  }
+
+  close(): Promise<void> {
+    return this.worker.close();
+  }
+}
+
+/** Differentiates the loss and emits one model: forward, backward, and the next values of running statistics. */
+export function planTraining(parameters: readonly Parameter[], options: TrainerOptions): TrainingPlan {
+  const { loss, metrics = {}, decays = ({ shape }) => shape.length > 1 } = options;
+  for (const [name, tensor] of Object.entries({ loss, ...metrics })) {
+    if (tensor.shape.length > 0) {
+      throw new UserError(
+        "TENSOR_SHAPE",
+        `${name} has shape [${tensor.shape}]; one number is needed: take its mean().`,
+      );
+    }
+  }
+  const nodes = nodesOf([loss]);
+  const used = new Set(nodes.map((node) => node.outputs[0]));
+  const learned = parameters.filter((parameter) => parameter.trainable && used.has(parameter));
+  const changes = new Map<Parameter, Tensor>();
+  gradients(loss, learned).forEach((gradient, i) => {
+    changes.set(learned[i], gradient);
+  });
+  for (const { parameter, next } of nodes.flatMap(statisticsOf)) changes.set(parameter, next);
+
+  const emitter = new Emitter("training");
+  const results: Record<string, Tensor> = { loss, ...metrics };
+  for (const [parameter, change] of changes) results[`change:${parameter.name}`] = change;
+  const model = emitter.finish(results, runtimeFillsOutputs ? STOP : undefined);
+  const needed = parameters.filter((parameter) => emitter.parameters.includes(parameter));
+  return {
+    model: writeOnnx(model),
+    options: { device: options.device, threads: options.threads },
+    parameters: parameters.map((parameter) => ({
+      name: parameter.name,
+      shape: parameter.shape as readonly number[],
+      data: parameter.data,
+      trainable: changes.has(parameter) && parameter.trainable,
+      decays: decays(parameter),
+      read: needed.includes(parameter),
+      output: changes.has(parameter) ? `change:${parameter.name}` : undefined,
+    })),
+    scalars: ["loss", ...Object.keys(metrics)],
+    dropouts: emitter.dropouts,
+    optimiser: options.optimiser,
+    clip: options.clip ?? 0,
+    ema: options.ema ?? 0,
+    seed: options.seed ?? 1,
+  };
+}
