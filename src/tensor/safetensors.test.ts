@@ -64,6 +64,17 @@ test("a file of the reference implementation is read as it was meant", () => {
     });
 });
 
+test("tensors are copies, also out of a Node buffer or the middle of an array", () => {
+  const { tensors } = readSafetensors(golden, "golden");
+  const shifted = new Uint8Array(golden.length + 3);
+  shifted.set(golden, 3);
+  for (const bytes of [Buffer.from(golden), shifted.subarray(3)]) {
+    const read = readSafetensors(bytes, "golden");
+    bytes.fill(0);
+    assert.deepEqual(read.tensors, tensors);
+  }
+});
+
 test("what we write is what the reference implementation writes, byte for byte", () => {
   const { tensors, metadata } = readSafetensors(golden, "golden");
   assert.deepEqual(writeSafetensors(tensors.reverse(), metadata), golden);

@@ -135,8 +135,8 @@ export function readSafetensors(bytes: Uint8Array, file: string): Safetensors {
   if (covered < present) fail(`${present - covered} bytes follow the last tensor.`);
 
   const tensors = entries.map(({ name, dtype, shape, begin, end }) => {
-    const copy = bytes.slice(start + begin, start + end);
-    return { name, dtype, shape, data: new TYPES[dtype].array(copy.buffer as ArrayBuffer) };
+    const copy = new Uint8Array(bytes.subarray(start + begin, start + end)); // slice() of a Node Buffer would not copy
+    return { name, dtype, shape, data: new TYPES[dtype].array(copy.buffer) };
   });
   return { tensors, metadata };
 }
