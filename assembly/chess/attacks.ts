@@ -54,6 +54,17 @@ export function bishopAttacks(square: i32, occupied: u64): u64 {
   return load<u64>(<usize>load<u64>(entry, 16) + (<usize>index << 3));
 }
 
+/** Attacks on an empty board: the first set of the square's table. */
+@inline
+export function openRookAttacks(square: i32): u64 {
+  return load<u64>(<usize>load<u64>(ROOK + (square << 5), 16));
+}
+
+@inline
+export function openBishopAttacks(square: i32): u64 {
+  return load<u64>(<usize>load<u64>(BISHOP + (square << 5), 16));
+}
+
 @inline
 export function between(a: i32, b: i32): u64 {
   return load<u64>(BETWEEN + (((a << 6) | b) << 3));

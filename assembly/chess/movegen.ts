@@ -8,6 +8,8 @@ import {
   kingAttacks,
   knightAttacks,
   line,
+  openBishopAttacks,
+  openRookAttacks,
   pawnAttacks,
   RANK_1,
   RANK_8,
@@ -144,7 +146,7 @@ function generateFor(p: usize, start: usize, white: bool, noisy: bool): usize {
   // Enemy sliders that would see the king on an empty board: with nothing between they check, with one man they pin.
   let checkers = (pawnAttacks(us, king) & roleSet(p, PAWN) & enemy) | (knightAttacks(king) & roleSet(p, KNIGHT) & enemy);
   let pinned: u64 = 0;
-  let snipers = (rookAttacks(king, 0) & enemyStraight) | (bishopAttacks(king, 0) & enemyDiagonal);
+  let snipers = (openRookAttacks(king) & enemyStraight) | (openBishopAttacks(king) & enemyDiagonal);
   while (snipers) {
     const sniper = <i32>ctz(snipers);
     snipers &= snipers - 1;

@@ -11,7 +11,8 @@
 // 140  u16      plies since the last capture or pawn move
 // 142  u16      number of the move, from 1
 // 144  u8 x 4   where the castling rooks started, in the order of the rights
-// 148  12 bytes unused, zero
+// 148  4 bytes  unused, zero
+// 152  u64      squares of the kings and rooks that may still castle: a move from or to one of them changes the rights
 //
 // A move is 16 bits as in Stockfish's training data: to 0-5, from 6-11, promotion (N B R Q) 12-13, kind 14-15.
 import { bishopAttacks, bit, kingAttacks, knightAttacks, pawnAttacks, rookAttacks } from "./attacks";
@@ -123,7 +124,16 @@ export function isShortCastling(move: i32): bool {
 
 @inline
 export function copyPosition(target: usize, source: usize): void {
-  for (let offset: usize = 0; offset < 160; offset += 16) v128.store(target + offset, v128.load(source + offset));
+  v128.store(target, v128.load(source));
+  v128.store(target, v128.load(source, 16), 16);
+  v128.store(target, v128.load(source, 32), 32);
+  v128.store(target, v128.load(source, 48), 48);
+  v128.store(target, v128.load(source, 64), 64);
+  v128.store(target, v128.load(source, 80), 80);
+  v128.store(target, v128.load(source, 96), 96);
+  v128.store(target, v128.load(source, 112), 112);
+  v128.store(target, v128.load(source, 128), 128);
+  v128.store(target, v128.load(source, 144), 144);
 }
 
 @inline
@@ -194,6 +204,14 @@ export function epIsLegal(p: usize, square: i32): bool {
   return false;
 }
 
+function storeCastlingMen(p: usize): void {
+  let men: u64 = 0;
+  for (let right = 0; right < 4; right++) {
+    if (castlingRights(p) & (1 << right)) men |= bit(castlingRook(p, right)) | bit(kingSquare(p, right >> 1));
+  }
+  store<u64>(p, men, 152);
+}
+
 /** Plays a legal move in place. */
 export function play(p: usize, move: i32): void {
   const us = side(p);
@@ -204,7 +222,6 @@ export function play(p: usize, move: i32): void {
   const piece = pieceOn(p, from);
   const role = (piece & 7) - 1;
   let hash = key(p) ^ BLACK_KEY ^ load<u64>(EP_KEYS + (epSquare(p) << 3));
-  let rights = castlingRights(p);
   let clock = rule50(p) + 1;
   let newEp = NO_SQUARE;
 
@@ -233,10 +250,21 @@ export function play(p: usize, move: i32): void {
       hash ^= pieceKey(captured, capturedOn);
       clock = 0;
     }
-    toggle(p, role, us, from);
     setMailbox(p, from, 0);
-    const arriving = kind == PROMOTION ? (movePromotion(move) + 1) | (us << 3) : piece;
-    toggle(p, (arriving & 7) - 1, us, to);
+    const both = bit(from) | bit(to);
+    const ownAt = p + (us << 3);
+    store<u64>(ownAt, load<u64>(ownAt, 48) ^ both, 48);
+    const roleAt = p + (role << 3);
+    let arriving = piece;
+    if (kind == PROMOTION) {
+      const promoted = movePromotion(move);
+      arriving = (promoted + 1) | (us << 3);
+      const promotedAt = p + (promoted << 3);
+      store<u64>(roleAt, load<u64>(roleAt) ^ bit(from));
+      store<u64>(promotedAt, load<u64>(promotedAt) ^ bit(to));
+    } else {
+      store<u64>(roleAt, load<u64>(roleAt) ^ both);
+    }
     setMailbox(p, to, arriving);
     hash ^= pieceKey(piece, from) ^ pieceKey(arriving, to);
     if (role == PAWN) {
@@ -247,17 +275,16 @@ export function play(p: usize, move: i32): void {
     }
   }
 
-  if (rights) {
-    const before = rights;
-    if (role == KING) rights &= us == WHITE ? 12 : 3;
+  if (load<u64>(p, 152) & (bit(from) | bit(to))) {
+    const before = castlingRights(p);
+    let rights = role == KING ? before & (us == WHITE ? 12 : 3) : before;
     for (let right = 0; right < 4; right++) {
       const rook = castlingRook(p, right);
       if (rook == from || rook == to) rights &= ~(1 << right);
     }
-    if (rights != before) {
-      hash ^= load<u64>(CASTLING_KEYS + (before << 3)) ^ load<u64>(CASTLING_KEYS + (rights << 3));
-      store<u8>(p, rights, 136);
-    }
+    hash ^= load<u64>(CASTLING_KEYS + (before << 3)) ^ load<u64>(CASTLING_KEYS + (rights << 3));
+    store<u8>(p, rights, 136);
+    storeCastlingMen(p);
   }
 
   store<u8>(p, them, 138);
@@ -275,13 +302,14 @@ export function computeKey(p: usize): u64 {
   return hash ^ load<u64>(CASTLING_KEYS + (castlingRights(p) << 3)) ^ load<u64>(EP_KEYS + (epSquare(p) << 3));
 }
 
-/** Completes a position of which only the mailbox and the bytes from 136 on were written: sets and key. */
+/** Completes a position of which only the mailbox and bytes 136 to 147 were written. */
 export function completePosition(p: usize): void {
   memory.fill(p, 0, 64);
   for (let square = 0; square < 64; square++) {
     const piece = pieceOn(p, square);
     if (piece) toggle(p, (piece & 7) - 1, piece >> 3, square);
   }
+  storeCastlingMen(p);
   store<u64>(p, computeKey(p), 128);
 }
 

@@ -17,7 +17,7 @@ export {
 export { type LineBatch, readLineBatches, readLines } from "./lines.js";
 export { nearest, suggestion } from "./nearest.js";
 export type { Platform, Process, ProcessEnd, ProcessEvents, RandomBytes, Runtime } from "./platform.js";
-export { startProcess } from "./processes.js";
+export { findProgram, startProcess } from "./processes.js";
 export { Random } from "./random.js";
 export { loadRuntime, runtimeFillsOutputs } from "./runtime.js";
 export { compileWasm, createMemory, loadWasm, WasmInstance } from "./wasm.js";

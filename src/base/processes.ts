@@ -21,3 +21,6 @@ export async function startProcess(name: string, args: readonly string[], events
   }
   return platform.startProcess(path, args, events);
 }
+
+/** The path of a program by the name a user would type; undefined if it is not installed. */
+export const findProgram = (name: string): Promise<string | undefined> => platform.findProgram(name);

@@ -3,6 +3,7 @@ export * as core from "./core.js";
 export { formatFen, parseFen, START_FEN } from "./fen.js";
 export { castlingTarget, isCastling, isEnPassant, type Move, moveFrom, movePromotion, moveTo } from "./move.js";
 export { perft, perftDivide } from "./perft.js";
+export { parsePerftSuite } from "./perft-suite.js";
 export { COLORS, type Color, opposite, type Piece, ROLES, type Role } from "./piece.js";
 export { type Outcome, Position } from "./position.js";
 export { formatSan, parseSan } from "./san.js";

@@ -1,37 +1,11 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "vitest";
-import { parseFen, perft, START_FEN } from "./index.js";
+import { parseFen, parsePerftSuite, perft, START_FEN } from "./index.js";
 
 const LIMIT = 3_000_000; // nodes of one line that CI can afford; `tabiya perft --suite` goes to full depth
 
-/** Lines of an EPD suite: a FEN and its node counts by depth. */
-function parseSuite(text: string): { fen: string; counts: { depth: number; nodes: number }[] }[] {
-  return text
-    .split("\n")
-    .filter((line) => line.includes(";D"))
-    .map((line) => {
-      const [fen, ...rest] = line.split(";");
-      const counts = rest.map((word) => {
-        const [depth, nodes] = word.trim().slice(1).split(/\s+/).map(Number);
-        return { depth, nodes };
-      });
-      return { fen: fen.trim(), counts };
-    });
-}
-
-/** The blocks of a .perft file: `epd FEN`, then `perft DEPTH NODES` lines. */
-function parseBlocks(text: string): ReturnType<typeof parseSuite> {
-  const found: ReturnType<typeof parseSuite> = [];
-  for (const line of text.split("\n")) {
-    const [word, ...rest] = line.trim().split(/\s+/);
-    if (word === "epd") found.push({ fen: rest.join(" "), counts: [] });
-    if (word === "perft") found[found.length - 1].counts.push({ depth: Number(rest[0]), nodes: Number(rest[1]) });
-  }
-  return found;
-}
-
-function check(suite: ReturnType<typeof parseSuite>): void {
+function check(suite: ReturnType<typeof parsePerftSuite>): void {
   for (const { fen, counts } of suite) {
     const largest = counts.filter(({ nodes }) => nodes < LIMIT).at(-1);
     if (largest) assert.equal(perft(parseFen(fen), largest.depth), largest.nodes, fen);
@@ -59,8 +33,7 @@ test("known positions have the published number of lines", () => {
 const folder = "../shared/data/perft";
 for (const file of ["perftsuite.epd", "frcperftsuite.epd", "tricky.perft", "random.perft"]) {
   test.skipIf(!existsSync(folder))(`every line of ${file} has its number of lines`, () => {
-    const text = readFileSync(`${folder}/${file}`, "utf8");
-    const suite = file.endsWith(".epd") ? parseSuite(text) : parseBlocks(text);
+    const suite = parsePerftSuite(readFileSync(`${folder}/${file}`, "utf8"));
     assert.ok(suite.length > 10, `${suite.length} positions`);
     check(suite);
   });

@@ -1,6 +1,9 @@
+import benchCore from "./bench-core.js";
 import type { Command } from "./command.js";
 import doctor from "./doctor.js";
 import encode from "./encode.js";
+import perft from "./perft.js";
+import tour from "./tour.js";
 
 /** Every command of the program, in the order of the help. */
-export const COMMANDS: readonly Command[] = [encode, doctor];
+export const COMMANDS: readonly Command[] = [perft, encode, benchCore, doctor, tour];
