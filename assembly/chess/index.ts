@@ -14,6 +14,8 @@ export {
 } from "./encoders";
 export { generate, generateNoisy } from "./movegen";
 export { packPosition, unpackHalfKp, unpackPosition, unpackRecords } from "./packed";
+export { nnueBytes, nnueEvaluate, nnuePush, nnueStart } from "./nnue";
+export { nnueCheck, nnueTime, nnueWalk } from "./nnue-walk";
 export { perft } from "./perft";
 export {
   attackersTo,

@@ -35,6 +35,24 @@ interface ChessExports {
   chainLength(): number;
   writeChains(records: number, count: number, out: number, positions: number, list: number): number;
   packedCount(): number;
+
+  // Networks
+  nnueBytes(network: number, plies: number): number;
+  nnueStart(network: number, memory: number, plies: number): void;
+  nnuePush(ply: number, position: number): void;
+  nnueEvaluate(ply: number): number;
+  nnueCheck(
+    starts: number,
+    count: number,
+    plies: number,
+    seed: bigint,
+    stack: number,
+    list: number,
+    fresh: number,
+    row: number,
+  ): number;
+  nnueWalk(start: number, positions: number, count: number, seed: bigint, list: number): void;
+  nnueTime(positions: number, count: number): bigint;
 }
 
 export const POSITION_BYTES = 160;

@@ -1,9 +1,11 @@
 import benchCore from "./bench-core.js";
+import benchInfer from "./bench-infer.js";
 import type { Command } from "./command.js";
 import doctor from "./doctor.js";
 import encode from "./encode.js";
+import nnueEval from "./nnue-eval.js";
 import perft from "./perft.js";
 import tour from "./tour.js";
 
 /** Every command of the program, in the order of the help. */
-export const COMMANDS: readonly Command[] = [perft, encode, benchCore, doctor, tour];
+export const COMMANDS: readonly Command[] = [perft, encode, benchCore, tour, nnueEval, benchInfer, doctor];

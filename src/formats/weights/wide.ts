@@ -1,0 +1,85 @@
+// Our own file for networks with one wide layer: u32 "TNN1", u32 length and JSON of the architecture, then i16 feature
+// weights [buckets * 768, hidden], i16 feature biases [hidden], i16 output weights [outputs, 2 * hidden], i32 output biases
+// [outputs]. All little-endian. The architecture is data: see docs/formats/tnn.md.
+import { UserError } from "#base";
+import { Cursor, joinLittle, u32 } from "./cursor.js";
+
+const MAGIC = 0x314e4e54; // "TNN1"
+
+/**
+ * 768 inputs (the mover's and the other's six roles on 64 squares) -> one layer for each side, shared -> squared
+ * clipped ReLU -> one output, chosen by how many men are on the board.
+ */
+export interface WideArchitecture {
+  hidden: number; // a multiple of 16, at most 2048
+  kingBuckets: readonly number[]; // 64 numbers from 0: which weights a king on the square uses; all 0 if there is one set
+  mirrored: boolean; // turn the board left to right when the own king stands on the files e to h
+  outputs: number; // output buckets, 1 to 32
+  featureScale: number; // quantisation of the first layer: a neuron is full at this value
+  outputScale: number; // quantisation of the output weights
+  centipawns: number; // the output 1.0 in centipawns
+}
+
+export interface WideWeights extends WideArchitecture {
+  kind: "wide";
+  description: string;
+  featureBias: Int16Array; // [hidden]
+  featureWeights: Int16Array; // [buckets * 768, hidden]
+  outputBias: Int32Array; // [outputs], times featureScale * outputScale
+  outputWeights: Int16Array; // [outputs, 2 * hidden], within +-127
+}
+
+export const isWide = (bytes: Uint8Array): boolean => new Cursor(bytes, "").peek(0) === MAGIC;
+
+export const bucketCount = ({ kingBuckets }: Pick<WideArchitecture, "kingBuckets">): number =>
+  Math.max(...kingBuckets) + 1;
+
+/** What is wrong with an architecture, or undefined. */
+function complaint(a: Partial<WideArchitecture>): string | undefined {
+  const integer = (value: unknown, from: number, to: number) =>
+    Number.isInteger(value) && (value as number) >= from && (value as number) <= to;
+  if (!integer(a.hidden, 16, 2048) || (a.hidden as number) % 16 !== 0)
+    return "hidden must be a multiple of 16 up to 2048";
+  if (!Array.isArray(a.kingBuckets) || a.kingBuckets.length !== 64 || !a.kingBuckets.every((b) => integer(b, 0, 63)))
+    return "kingBuckets must be 64 numbers from 0 to 63";
+  if (typeof a.mirrored !== "boolean") return "mirrored must be true or false";
+  if (!integer(a.outputs, 1, 32)) return "outputs must be 1 to 32";
+  if (!integer(a.featureScale, 1, 255)) return "featureScale must be 1 to 255";
+  if (!integer(a.outputScale, 1, 1024)) return "outputScale must be 1 to 1024";
+  if (!integer(a.centipawns, 1, 10_000)) return "centipawns must be 1 to 10000";
+  return undefined;
+}
+
+export function readWide(bytes: Uint8Array, file: string): WideWeights {
+  const cursor = new Cursor(bytes, file);
+  cursor.u32("header");
+  const text = cursor.text(cursor.u32("header"), "description");
+  let parsed: Partial<WideWeights>;
+  try {
+    parsed = JSON.parse(text) as Partial<WideWeights>;
+  } catch {
+    throw new UserError("NNUE_CORRUPT", `${file}: the description is not JSON. The file is damaged.`);
+  }
+  const wrong = complaint(parsed);
+  if (wrong) throw new UserError("NNUE_ARCHITECTURE", `${file}: the architecture in the header is wrong: ${wrong}.`);
+  const { hidden, kingBuckets, mirrored, outputs, featureScale, outputScale, centipawns } = parsed as WideWeights;
+  const architecture = { hidden, kingBuckets, mirrored, outputs, featureScale, outputScale, centipawns };
+  const weights: WideWeights = {
+    kind: "wide",
+    description: String(parsed.description ?? ""),
+    ...architecture,
+    featureWeights: cursor.i16(bucketCount(architecture) * 768 * hidden, "feature weights"),
+    featureBias: cursor.i16(hidden, "feature biases"),
+    outputWeights: cursor.i16(outputs * 2 * hidden, "output weights"),
+    outputBias: cursor.i32(outputs, "output biases"),
+  };
+  cursor.end();
+  return weights;
+}
+
+export function writeWide(w: WideWeights): Uint8Array {
+  const { description, hidden, kingBuckets, mirrored, outputs, featureScale, outputScale, centipawns } = w;
+  const header = { description, hidden, kingBuckets, mirrored, outputs, featureScale, outputScale, centipawns };
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  return joinLittle([u32(MAGIC, text.length), text, w.featureWeights, w.featureBias, w.outputWeights, w.outputBias]);
+}
