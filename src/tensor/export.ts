@@ -1,10 +1,11 @@
 import { Emitter } from "./emit.js";
 import type { Tensor } from "./graph.js";
 import { type OnnxModel, writeOnnx } from "./onnx.js";
+import { simplify } from "./simplify.js";
 
 /** The forward part alone, as plain data: batch norms folded, dropout gone, the parameters' present values inside. */
 export const emitInference = (results: Readonly<Record<string, Tensor>>): OnnxModel =>
-  new Emitter("inference").finish(results);
+  simplify(new Emitter("inference").finish(results));
 
 /** The same as the bytes of a model file, which any ONNX Runtime runs. */
 export const exportOnnx = (results: Readonly<Record<string, Tensor>>): Uint8Array => writeOnnx(emitInference(results));
