@@ -41,6 +41,8 @@ export interface Io {
   print(text: string): void;
   /** A line of progress or a warning, on stderr. */
   note(text: string): void;
+  /** The present state of long work, on stderr: in a terminal each takes the place of the one before, elsewhere one in ten seconds is shown. */
+  progress(text: string): void;
   /** One JSON line on stdout under `--json`, for commands whose result is many records. */
   emit(record: object): void;
   /** Whether `--json` was given. */

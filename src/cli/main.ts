@@ -25,6 +25,10 @@ process.on("SIGINT", () => {
 });
 process.on("SIGTERM", () => interrupt.abort());
 
-const output = { stdout: (text: string) => writeAll(1, text), stderr: (text: string) => writeAll(2, text) };
+const output = {
+  stdout: (text: string) => writeAll(1, text),
+  stderr: (text: string) => writeAll(2, text),
+  columns: () => (process.stderr.isTTY ? process.stderr.columns : undefined),
+};
 const code = await runProgram(COMMANDS, process.argv.slice(2), output, { version, signal: interrupt.signal });
 process.exit(code);

@@ -6,6 +6,38 @@ import type { Command, Io } from "./command.js";
 export interface Output {
   stdout(text: string): void;
   stderr(text: string): void;
+  /** How many characters a line of the terminal behind stderr has; undefined if there is none. */
+  columns?: () => number | undefined;
+}
+
+const PROGRESS_MS = 10_000; // between two lines of progress where they cannot replace each other
+
+/** Lines on stderr, the last of which may be progress that is written over. */
+function liveLines({ stderr, columns }: Output) {
+  let shown = false;
+  let last = 0;
+  const clear = () => {
+    if (shown) stderr("\r\x1b[K");
+    shown = false;
+  };
+  return {
+    note(text: string) {
+      clear();
+      stderr(`${text}\n`);
+    },
+    progress(text: string) {
+      const width = columns?.();
+      if (width !== undefined) {
+        clear();
+        stderr(text.slice(0, width - 1));
+        shown = true;
+      } else if (performance.now() - last >= PROGRESS_MS || last === 0) {
+        last = performance.now();
+        stderr(`${text}\n`);
+      }
+    },
+    clear,
+  };
 }
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -66,6 +98,7 @@ export async function runProgram(
 ): Promise<number> {
   const signal = options.signal ?? new AbortController().signal;
   const json = argv.includes("--json");
+  const lines = liveLines(output);
   let exitCode = 0;
 
   const configure = (target: Commander) =>
@@ -105,11 +138,15 @@ export async function runProgram(
       const io: Io = {
         json,
         signal,
-        print: (text) => !json && output.stdout(`${text}\n`),
-        note: (text) => output.stderr(`${text}\n`),
+        progress: lines.progress,
+        print: (text) => {
+          lines.clear();
+          if (!json) output.stdout(`${text}\n`);
+        },
+        note: lines.note,
         emit: (record) => json && output.stdout(`${JSON.stringify(record)}\n`),
       };
-      const result = await command.run(values, io);
+      const result = await command.run(values, io).finally(lines.clear);
       if (json && result) output.stdout(`${JSON.stringify(result)}\n`);
     });
   }
