@@ -1,11 +1,15 @@
 export { type Adjudication, parseRule } from "./adjudication.js";
 export { type Contest, type ContestGame, checkPlayers, distinctNames, listGames, playContest } from "./contest.js";
 export { type Estimate, eloOfScore, estimate, type Pentanomial, type Score, scoreOfElo } from "./elo.js";
+export { type Examination, examine, shareInterval } from "./examine.js";
 export { type Conditions, type GameFault, type GameRecord, type PlayedMove, playGame } from "./game.js";
 export { normalBelow } from "./normal.js";
 export { builtInBook, fenOfEpd, type Opening, type OpeningBook, parseEpdBook, shuffleBook } from "./openings.js";
 export { gauntlet, type Pairing, roundRobin } from "./pairing.js";
+export { formatRecord, resultOf } from "./pgn.js";
+export { type Puzzle, PuzzleScore, type RatingBand, readPuzzles, solvePuzzle } from "./puzzles.js";
 export { type Encounter, type Rating, type Ratings, ratePlayers } from "./ratings.js";
 export { ELO_MODELS, type EloModel, parseSprt, SPRT_DEFAULTS, type SprtConfig, type SprtState, sprt } from "./sprt.js";
+export { gradeMove, parseTask, type SuiteTask, solveTask } from "./suite.js";
 export { Tally } from "./tally.js";
 export { formatTimeControl, parseTimeControl, type TimeControl } from "./time-control.js";

@@ -10,7 +10,7 @@ import { Z95 } from "./normal.js";
 export interface Encounter {
   first: number; // index of a player
   second: number;
-  games: Score;
+  games: Readonly<Score>;
   pairs: Readonly<Pentanomial>;
 }
 

@@ -3,9 +3,25 @@ import benchInfer from "./bench-infer.js";
 import type { Command } from "./command.js";
 import doctor from "./doctor.js";
 import encode from "./encode.js";
+import match from "./match.js";
 import nnueEval from "./nnue-eval.js";
 import perft from "./perft.js";
+import puzzles from "./puzzles.js";
+import suite from "./suite.js";
 import tour from "./tour.js";
+import tournament from "./tournament.js";
 
 /** Every command of the program, in the order of the help. */
-export const COMMANDS: readonly Command[] = [perft, encode, benchCore, tour, nnueEval, benchInfer, doctor];
+export const COMMANDS: readonly Command[] = [
+  perft,
+  encode,
+  match,
+  tournament,
+  puzzles,
+  suite,
+  nnueEval,
+  benchCore,
+  benchInfer,
+  doctor,
+  tour,
+];

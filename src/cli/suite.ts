@@ -1,0 +1,69 @@
+import { examine, parseTask, type SuiteTask, shareInterval, solveTask } from "#arena";
+import { openBytes, readLines, UserError } from "#base";
+import { resolvePlayer } from "#engine";
+import { command } from "./command.js";
+import { readLimits, THINKING_OPTIONS } from "./thinking.js";
+
+export default command({
+  name: "suite",
+  summary: "Let a player find the best moves of a test suite (EPD with bm or am; STS with points).",
+  examples: [
+    "tabiya suite uci:stockfish wac.epd --nodes 10000",
+    "tabiya suite nnue@ab STS1-STS15_LAN_v3.epd --movetime 100 --json",
+  ],
+  arguments: {
+    player: { help: "NET[@SEARCH[:NODES]], random, or uci:COMMAND?Option=Value&..." },
+    epd: { help: "file with one position a line" },
+  },
+  options: {
+    limit: { type: "integer", minimum: 1, help: "take the first so many" },
+    failed: { type: "boolean", help: "name the positions that were not solved" },
+    ...THINKING_OPTIONS,
+  },
+
+  async run({ player, epd, limit = Infinity, failed, concurrency, ...rest }, io) {
+    const limits = readLimits(player, rest);
+    const tasks: SuiteTask[] = [];
+    let number = 0;
+    for await (const line of readLines(await openBytes(epd), epd)) {
+      number++;
+      if (line.trim() !== "" && !line.startsWith("#") && tasks.length < limit) {
+        tasks.push(parseTask(line, `${epd}, line ${number}`));
+      }
+    }
+    if (tasks.length === 0) throw new UserError("EPD_EMPTY", `${epd}: no position in it.`);
+
+    const result = { solved: 0, points: 0, total: 0, maxPoints: 0 };
+    const missed: string[] = [];
+    let faults = 0;
+    const start = performance.now();
+    await examine({
+      questions: tasks,
+      create: () => resolvePlayer(player),
+      ask: (solver, task) => solveTask(solver, task, limits),
+      onAnswer(task, answer, fault) {
+        if (fault) {
+          faults++;
+          io.note(`${task.id}: ${fault.message}`);
+        }
+        result.total++;
+        result.maxPoints += task.maxPoints;
+        result.points += answer?.points ?? 0;
+        if (answer?.solved) result.solved++;
+        else missed.push(task.id);
+        io.progress(`${result.total}/${tasks.length} positions, ${result.solved} solved`);
+      },
+      concurrency,
+      signal: io.signal,
+    });
+    const { low, high } = shareInterval(result.solved, result.total);
+    const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+    io.print(
+      `solved ${result.solved} of ${result.total}: ${percent(result.solved / result.total)} ` +
+        `(95 % interval ${percent(low)} .. ${percent(high)}); points ${result.points} of ${result.maxPoints}`,
+    );
+    missed.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+    if (failed) io.print(`not solved: ${missed.join(", ") || "none"}`);
+    return { ...result, missed, faults, seconds: (performance.now() - start) / 1000 };
+  },
+});
