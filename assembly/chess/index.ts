@@ -17,6 +17,7 @@ export { packPosition, unpackHalfKp, unpackPosition, unpackRecords } from "./pac
 export { nnueBytes, nnueEvaluate, nnuePush, nnueStart } from "./nnue";
 export { nnueCheck, nnueTime, nnueWalk } from "./nnue-walk";
 export { perft } from "./perft";
+export { countLines, readGame } from "./pgn";
 export {
   attackersTo,
   checkers,

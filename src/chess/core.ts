@@ -18,6 +18,8 @@ interface ChessExports {
   play(position: number, move: number): void;
   parseSan(position: number, text: number, length: number, scratch: number): number;
   formatSan(position: number, move: number, text: number, scratch: number): number;
+  readGame(reader: number, from: number, end: number, isLast: number, mode: number): number;
+  countLines(from: number, end: number): number;
   see(position: number, move: number, gains: number): number;
 
   // Encoders and records: positions and rows stand behind one another in memory.
@@ -79,11 +81,13 @@ export function allocate(bytes: number): number {
 
 export let bytes: Uint8Array = new Uint8Array(instance.memory.buffer);
 export let moves: Uint16Array = new Uint16Array(instance.memory.buffer);
+export let words: Int32Array = new Int32Array(instance.memory.buffer);
 
 function refresh(): void {
   if (bytes.buffer === instance.memory.buffer) return;
   bytes = new Uint8Array(instance.memory.buffer);
   moves = new Uint16Array(instance.memory.buffer);
+  words = new Int32Array(instance.memory.buffer);
 }
 
 /** Writes ASCII text for the core to read and returns its length; longer than any move is cut. */
