@@ -248,6 +248,9 @@ export async function createOutput(path: string): Promise<Output> {
   }
 }
 
+/** Deletes a file; says nothing if there is none. */
+export const removeFile = (path: string): Promise<void> => platform.remove(path);
+
 /** Writes a whole file at once, all or nothing. */
 export async function writeFile(path: string, content: Uint8Array | string): Promise<void> {
   const output = await createOutput(path);

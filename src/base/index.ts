@@ -11,6 +11,7 @@ export {
   randomBytes,
   readBytes,
   readText,
+  removeFile,
   writeFile,
   type ZipMember,
 } from "./files.js";

@@ -1,6 +1,24 @@
 export { BadGame } from "./games/bad-game.js";
 export { GameBlock, NO_CLOCK, NO_EVAL, RESULTS, type Result } from "./games/block.js";
 export { Game, parseGames, type ReadGamesOptions, readGameBlocks, readGames } from "./games/game.js";
+export { BAG_KINDS, type BagKind, decodeBagRecord, encodeBagRecord } from "./records/bag-record.js";
+export { BagReader, BagWriter } from "./records/bagz.js";
+export { encodeChunk, readBinpackBytes } from "./records/binpack.js";
+export { createRecords, formatOf, kindsOf, openRecords, RECORD_FORMATS, type RecordFormat } from "./records/open.js";
+export { decodePacked, encodePacked, readPackedBytes } from "./records/packed-sfen.js";
+export { DECODER_COLUMNS, openParquet, VARIATION_COLUMNS } from "./records/parquet.js";
+export {
+  badRecord,
+  type DataRecord,
+  kindOf,
+  type OnBad,
+  RECORD_KINDS,
+  type RecordKind,
+  type RecordReader,
+  type RecordWriter,
+  throwBad,
+} from "./records/record.js";
+export { shardPaths } from "./records/shards.js";
 export { HALFKP_DESCRIPTION, HALFKP_SHAPE, type HalfKpWeights } from "./weights/halfkp.js";
 export { dialectOf, isJnn, JNN_DIALECTS, type JnnDialect, readJnn, writeJnn } from "./weights/jnn.js";
 export { type NnueWeights, readNnueNetwork } from "./weights/network.js";

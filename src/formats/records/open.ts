@@ -1,0 +1,95 @@
+import { UserError } from "#base";
+import { BAG_KINDS, type BagKind, createBag, openBag } from "./bag-record.js";
+import { createBinpack, openBinpack } from "./binpack.js";
+import { openBullet } from "./bullet.js";
+import { createJsonl, openJsonl } from "./jsonl.js";
+import { createPacked, openPacked } from "./packed-sfen.js";
+import { createParquet, openParquet } from "./parquet.js";
+import { createPlain, openPlain } from "./plain.js";
+import type { OnBad, RecordKind, RecordReader, RecordWriter } from "./record.js";
+
+/** How names tell formats. A compressed stream of any but the last two may end in .zst, .gz or .bz2. */
+const EXTENSIONS = {
+  jsonl: ["jsonl", "ndjson"],
+  bin: ["bin"],
+  binpack: ["binpack"],
+  plain: ["plain"],
+  bullet: ["bf", "bullet", "data"],
+  bag: ["bag"],
+  bagz: ["bagz"],
+  parquet: ["parquet"],
+} as const;
+export type RecordFormat = keyof typeof EXTENSIONS;
+export const RECORD_FORMATS = Object.keys(EXTENSIONS) as RecordFormat[];
+
+/** The format a file's name promises, or undefined. */
+export function formatOf(path: string): RecordFormat | undefined {
+  const extension = path.toLowerCase().replace(/\.(zst|gz|bz2)$/, "").match(/\.([a-z]+)$/)?.[1] ?? ""; // biome-ignore format: one thought
+  return RECORD_FORMATS.find((format) => (EXTENSIONS[format] as readonly string[]).includes(extension));
+}
+
+function formatOrFail(path: string): RecordFormat {
+  const format = formatOf(path);
+  if (format !== undefined) return format;
+  const known = Object.values(EXTENSIONS).map((names) => `.${names[0]}`);
+  throw new UserError(
+    "FORMAT_UNKNOWN",
+    `${path}: its name does not say what it is. Known are ${known.join(", ")} (also compressed: .jsonl.zst, .bin.gz), and name@N.bagz for N shards.`,
+  );
+}
+
+/** Opens a file of records of any format, by its name. */
+export async function openRecords(
+  path: string,
+  options: { format?: RecordFormat; moves?: string; onBad?: OnBad } = {},
+): Promise<RecordReader> {
+  const { moves, onBad } = options;
+  switch (options.format ?? formatOrFail(path)) {
+    case "jsonl":
+      return openJsonl(path, { moves, onBad });
+    case "bin":
+      return openPacked(path, onBad);
+    case "binpack":
+      return openBinpack(path, onBad);
+    case "plain":
+      return openPlain(path, onBad);
+    case "bullet":
+      return openBullet(path, onBad);
+    case "bag":
+    case "bagz":
+      return openBag(path, onBad);
+    case "parquet":
+      return openParquet(path, { onBad });
+  }
+}
+
+/** The kinds of records a format can hold; undefined means any. */
+export function kindsOf(format: RecordFormat): readonly RecordKind[] | undefined {
+  if (format === "jsonl" || format === "parquet") return undefined;
+  return format === "bag" || format === "bagz" ? BAG_KINDS : ["scored"];
+}
+
+/** Starts a file of records of any format we write, by its name. */
+export async function createRecords(
+  path: string,
+  options: { format?: RecordFormat; kind?: BagKind; moves?: string; onBad?: OnBad } = {},
+): Promise<RecordWriter> {
+  const { kind, moves, onBad } = options;
+  switch (options.format ?? formatOrFail(path)) {
+    case "jsonl":
+      return createJsonl(path, moves);
+    case "bin":
+      return createPacked(path, onBad);
+    case "binpack":
+      return createBinpack(path, onBad);
+    case "plain":
+      return createPlain(path, onBad);
+    case "bag":
+    case "bagz":
+      return createBag(path, kind, onBad);
+    case "parquet":
+      return createParquet(path, onBad);
+    case "bullet":
+      throw new UserError("FORMAT_READ_ONLY", `${path}: bullet files are read, not written. Write .bin or .binpack.`);
+  }
+}

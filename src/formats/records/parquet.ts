@@ -1,0 +1,237 @@
+// Apache Parquet: tables of positions, with the columns of ChessDecoder's data or any others. docs/formats/parquet.md
+import type { FileMetaData } from "hyparquet";
+import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import { compressors } from "hyparquet-compressors";
+import { type BasicType, ByteWriter, ParquetWriter, schemaFromColumnData } from "hyparquet-writer";
+import { createOutput, type Output, openRandom, type RandomBytes, UserError } from "#base";
+import { badRecord, type DataRecord, type OnBad, type RecordReader, type RecordWriter, throwBad } from "./record.js";
+import { explainShard, shardPaths } from "./shards.js";
+
+/** The columns of ChessDecoder's tables. q is win minus loss, d the share of draws, m the expected plies left. */
+export const DECODER_COLUMNS = [
+  "game_id", "ply", "fen", "played_move", "best_move",
+  "root_q", "root_d", "root_m", "best_q", "best_d", "best_m", "played_q", "played_d", "played_m",
+  "plies_left", "visits",
+] as const; // biome-ignore format: by meaning
+/** What its tables of thought have besides. */
+export const VARIATION_COLUMNS = ["variations", "mcts_action", "mcts_value"] as const;
+
+const GROUP_ROWS = 65_536; // rows held in memory before they are written
+
+/** Columns that are whole numbers; other numbers are doubles. */
+const INTEGERS = new Set(["ply", "score", "result", "visits", "plies_left", "move_index"]);
+
+interface Table {
+  path: string;
+  file: RandomBytes;
+  metadata: FileMetaData;
+}
+
+const asyncBuffer = (file: RandomBytes) => ({
+  byteLength: file.size,
+  slice: (start: number, end = file.size) => file.read(start, end - start).buffer as ArrayBuffer,
+});
+
+async function openTable(path: string, file: RandomBytes): Promise<Table> {
+  try {
+    return { path, file, metadata: await parquetMetadataAsync(asyncBuffer(file)) };
+  } catch (error) {
+    file.close();
+    throw new UserError("PARQUET_FILE", `${path}: not a whole Parquet file (${(error as Error).message}).`);
+  }
+}
+
+const columnsOf = ({ metadata }: Table): string[] => {
+  const names: string[] = [];
+  // The tree stands as a list, parents before children; the columns are the root's children.
+  let at = 1;
+  const skip = (): void => {
+    const children = metadata.schema[at++].num_children ?? 0;
+    for (let i = 0; i < children; i++) skip();
+  };
+  while (at < metadata.schema.length) {
+    names.push(metadata.schema[at].name);
+    skip();
+  }
+  return names;
+};
+
+const plain = (value: unknown): unknown => (typeof value === "bigint" ? Number(value) : (value ?? undefined));
+
+/** Opens a table, or several by `name@N.parquet`; one that lacks "fen" or another of `columns` is refused. */
+export async function openParquet(
+  path: string,
+  { columns = [], onBad = throwBad }: { columns?: readonly string[]; onBad?: OnBad } = {},
+): Promise<RecordReader> {
+  const paths = shardPaths(path);
+  const tables: Table[] = [];
+  for (const [i, shard] of paths.entries()) {
+    const file = await openRandom(shard).catch((error: unknown) => {
+      throw explainShard(error, path, i, paths);
+    });
+    const table = await openTable(shard, file);
+    tables.push(table);
+    const found = columnsOf(table);
+    const missing = ["fen", ...columns].filter((name) => !found.includes(name));
+    if (missing.length > 0) {
+      for (const opened of tables) opened.file.close();
+      throw new UserError(
+        "PARQUET_COLUMN",
+        `${shard}: the column${missing.length > 1 ? "s" : ""} ${missing.join(", ")} ${missing.length > 1 ? "are" : "is"} missing. It has: ${found.join(", ")}.`,
+      );
+    }
+  }
+  let done = 0;
+  return {
+    path,
+    format: "parquet",
+    records: tables.reduce((sum, { metadata }) => sum + Number(metadata.num_rows), 0),
+    size: tables.reduce((sum, { file }) => sum + file.size, 0),
+    get bytesRead() {
+      return done;
+    },
+    async *[Symbol.asyncIterator]() {
+      let record = 0;
+      try {
+        for (const { path: shard, file, metadata } of tables) {
+          let rowStart = 0;
+          for (const group of metadata.row_groups) {
+            const rowEnd = rowStart + Number(group.num_rows);
+            const rows = await readRows(shard, file, metadata, rowStart, rowEnd);
+            const records: DataRecord[] = [];
+            for (const row of rows) {
+              const entries = Object.entries(row).map(([name, value]) => [name, plain(value)] as const);
+              const found = Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as DataRecord;
+              if (typeof found.fen === "string") records.push(found);
+              else onBad(badRecord("PARQUET_ROW", { path: shard, record }, '"fen" is empty, expected a text.'));
+              record++;
+            }
+            done += Number(group.total_byte_size);
+            rowStart = rowEnd;
+            yield records;
+          }
+        }
+      } finally {
+        for (const { file } of tables) file.close();
+      }
+    },
+  };
+}
+
+async function readRows(
+  path: string,
+  file: RandomBytes,
+  metadata: FileMetaData,
+  rowStart: number,
+  rowEnd: number,
+): Promise<Record<string, unknown>[]> {
+  try {
+    return await parquetReadObjects({ file: asyncBuffer(file), metadata, compressors, rowStart, rowEnd });
+  } catch (error) {
+    const problem = `rows ${rowStart} to ${rowEnd} cannot be read (${(error as Error).message}).`;
+    throw new UserError("PARQUET_FILE", `${path}: ${problem}`, { cause: error });
+  }
+}
+
+function typeOf(name: string, values: readonly unknown[]): BasicType {
+  const kind = typeof values.find((value) => value !== undefined && value !== null);
+  if (kind === "number") return INTEGERS.has(name) ? "INT32" : "DOUBLE";
+  if (kind === "boolean") return "BOOLEAN";
+  return kind === "object" ? "JSON" : "STRING";
+}
+
+interface Column {
+  name: string;
+  type: BasicType;
+}
+
+/** The columns of some rows. */
+function columnsFor(rows: readonly DataRecord[]): Column[] {
+  const names = new Set(["fen", ...rows.flatMap((row) => Object.keys(row))]);
+  return [...names].map((name) => ({ name, type: name === "fen" ? "STRING" : typeOf(name, rows.map((row) => row[name])) })); // biome-ignore format: one thought
+}
+
+/** One file, written a group of rows at a time. */
+class TableWriter {
+  private readonly writer = new ByteWriter(1 << 20);
+  private readonly table: ParquetWriter;
+
+  constructor(
+    private readonly output: Output,
+    private readonly columns: readonly Column[],
+  ) {
+    const columnData = columns.map((column) => ({ ...column, data: [], nullable: column.name !== "fen" }));
+    this.table = new ParquetWriter({ writer: this.writer, schema: schemaFromColumnData({ columnData }) });
+  }
+
+  async write(rows: readonly DataRecord[]): Promise<void> {
+    const columnData = this.columns.map(({ name }) => ({ name, data: rows.map((row) => row[name] ?? undefined) }));
+    await this.table.write({ columnData, rowGroupSize: GROUP_ROWS });
+    await this.drain();
+  }
+
+  private async drain(): Promise<void> {
+    await this.output.write(this.writer.getBytes());
+    this.writer.index = 0;
+  }
+
+  async finish(): Promise<void> {
+    this.table.finish();
+    await this.drain();
+  }
+}
+
+/** Writes tables with the columns of the first rows. The shards of `name@N.parquet` take groups of rows in turn. */
+export async function createParquet(path: string, onBad: OnBad = throwBad): Promise<RecordWriter> {
+  const outputs: Output[] = [];
+  for (const shard of shardPaths(path)) outputs.push(await createOutput(shard));
+  let columns: Column[] | undefined;
+  let tables: TableWriter[] = [];
+  let rows: DataRecord[] = [];
+  let groups = 0;
+  let written = 0;
+  const flush = async () => {
+    if (columns === undefined) {
+      const fixed = columnsFor(rows);
+      columns = fixed;
+      tables = outputs.map((output) => new TableWriter(output, fixed));
+    }
+    if (rows.length > 0) await tables[groups++ % tables.length].write(rows);
+    rows = [];
+  };
+  const abort = async () => {
+    for (const output of outputs) await output.abort();
+  };
+  const problemOf = (row: DataRecord): string | undefined => {
+    const extra = columns && Object.keys(row).find((name) => !columns?.some((column) => column.name === name));
+    return extra && `the column "${extra}" appears only here, after the first rows were written.`;
+  };
+  return {
+    get records() {
+      return written;
+    },
+    async write(records) {
+      for (const record of records) {
+        const problem = problemOf(record);
+        if (problem !== undefined) {
+          onBad(badRecord("PARQUET_ROW", { path, record: written }, problem));
+          continue;
+        }
+        rows.push(record);
+        written++;
+        if (rows.length === GROUP_ROWS) await flush();
+      }
+    },
+    async commit() {
+      try {
+        await flush();
+        for (const table of tables) await table.finish();
+      } catch (error) {
+        await abort();
+        throw error;
+      }
+      for (const output of outputs) await output.commit();
+    },
+    abort,
+  };
+}

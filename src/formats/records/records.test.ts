@@ -1,0 +1,288 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, test } from "vitest";
+import type { UserError } from "#base";
+import { BagReader, BagWriter } from "./bagz.js";
+import { createRecords, formatOf, openRecords } from "./open.js";
+import { DECODER_COLUMNS, openParquet } from "./parquet.js";
+import { type DataRecord, kindOf } from "./record.js";
+import { decodeFrame, encodeFrame } from "./zstd-frame.js";
+
+const folder = mkdtempSync(join(tmpdir(), "tabiya-records-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string) => join(folder, name);
+
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+/** What is hard to pack: castling, en passant (possible or not), promotion, extremes, Chess960. */
+const SCORED = readFileSync("test/fixtures/formats/golden.jsonl", "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line) as DataRecord);
+/** As read back: rights are spelled KQkq where that is enough. */
+const SHOWN = SCORED.map((record) => ({ ...record, fen: record.fen.replace("GEge", "KQkq") }));
+
+async function readAll(path: string, options: Parameters<typeof openRecords>[1] = {}): Promise<DataRecord[]> {
+  const all: DataRecord[] = [];
+  for await (const records of await openRecords(path, options)) all.push(...records);
+  return all;
+}
+async function writeAll(
+  path: string,
+  records: readonly DataRecord[],
+  options: Parameters<typeof createRecords>[1] = {},
+) {
+  const writer = await createRecords(path, options);
+  await writer.write(records);
+  await writer.commit();
+}
+const fails = (code: string, message: RegExp) => (error: unknown) => {
+  assert.equal((error as UserError).code, code, String(error));
+  assert.match((error as Error).message, message);
+  return true;
+};
+
+for (const extension of ["bin", "bin.gz", "plain", "binpack", "jsonl"]) {
+  test(`.${extension} holds what is hard to pack and gives it back`, async () => {
+    await writeAll(at(`a.${extension}`), SCORED);
+    // A .binpack counts moves by the ply, and knows nothing of a clash between the two; here they agree.
+    const expected = extension === "plain" || extension === "jsonl" ? SCORED : SHOWN;
+    assert.deepEqual(await readAll(at(`a.${extension}`)), expected);
+  });
+}
+
+test("an en-passant square nobody can use stays as it was", async () => {
+  await writeAll(at("ep.bin"), SCORED);
+  const records = await readAll(at("ep.bin"));
+  assert.match(records[1].fen, / e3 0 1$/);
+  await writeAll(at("ep.binpack"), records);
+  assert.match((await readAll(at("ep.binpack")))[1].fen, / e3 0 1$/);
+});
+
+test("the golden .bin and .binpack are written byte for byte", async () => {
+  for (const extension of ["bin", "binpack", "plain"]) {
+    await writeAll(at(`golden.${extension}`), SCORED);
+    assert.ok(
+      readFileSync(at(`golden.${extension}`)).equals(readFileSync(`test/fixtures/formats/golden.${extension}`)),
+    );
+  }
+});
+
+test("a .bin of a length that is no multiple of 40 is refused, with the record that is cut", async () => {
+  writeFileSync(at("cut.bin"), readFileSync(at("golden.bin")).subarray(0, 100));
+  await assert.rejects(readAll(at("cut.bin")), fails("BIN_LENGTH", /cut\.bin: record 2, byte 80: .*100 bytes/));
+});
+
+test("impossible positions in a .bin are reported one by one, with record and byte, and the rest is read", async () => {
+  const bytes = readFileSync(at("golden.bin"));
+  bytes[40] = bytes[41] = 0; // both kings of record 1 on a1
+  bytes[80 + 34] = 0; // record 2: another move
+  bytes[80 + 35] = 0x3f;
+  bytes[120 + 38] = 5; // result of record 3
+  writeFileSync(at("bad.bin"), bytes);
+  const bad: string[] = [];
+  const good = await readAll(at("bad.bin"), { onBad: (error) => bad.push(error.message) });
+  assert.equal(good.length, SCORED.length - 3);
+  assert.match(bad[0], /bad\.bin: record 1, byte 40: both kings/);
+  assert.match(bad[1], /bad\.bin: record 2, byte 80: the move .* is not legal/);
+  assert.match(bad[2], /bad\.bin: record 3, byte 120: its result/);
+  await assert.rejects(readAll(at("bad.bin")), fails("BIN_RECORD", /record 1/));
+});
+
+test("random bytes never crash the readers of .bin and .binpack, and are reported", async () => {
+  let state = 1;
+  const random = Uint8Array.from(
+    { length: 40 * 5000 },
+    () => (state = (state * 1103515245 + 12345) & 0x7fffffff) >> 16,
+  );
+  writeFileSync(at("random.bin"), random);
+  let bad = 0;
+  const good = await readAll(at("random.bin"), { onBad: () => bad++ });
+  assert.equal(good.length + bad, 5000);
+  const header = Buffer.from("BINP____");
+  header.writeUInt32LE(random.length, 4);
+  writeFileSync(at("random.binpack"), Buffer.concat([header, random]));
+  await assert.rejects(readAll(at("random.binpack")), fails("BINPACK_CHAIN", /random\.binpack: record 0, byte 8/));
+});
+
+test("records a format cannot hold are left out and reported", async () => {
+  const bad: string[] = [];
+  const writer = await createRecords(at("partly.bin"), { onBad: (error) => bad.push(error.message) });
+  await writer.write([
+    SCORED[0],
+    { fen: START, move: "e2e5", score: 1, ply: 0, result: 0 },
+    { fen: START, move: "e2e4", score: 40000, ply: 0, result: 0 },
+    { fen: "8/8/8/8 w - - 0 1", move: "e2e4", score: 0, ply: 0, result: 0 },
+    { fen: START, move: null, score: 1, ply: 0, result: 0 },
+  ]);
+  await writer.commit();
+  assert.equal(writer.records, 2);
+  assert.match(bad.join("\n"), /e2e5 is not legal[\s\S]*"score" is 40000[\s\S]*8 ranks/);
+  assert.equal((await readAll(at("partly.bin")))[1].move, null);
+});
+
+test("a .binpack that is cut off, or no .binpack, is refused", async () => {
+  const bytes = readFileSync(at("golden.binpack"));
+  writeFileSync(at("cut.binpack"), bytes.subarray(0, -5));
+  await assert.rejects(readAll(at("cut.binpack")), fails("BINPACK_CUT", /ends in the middle of a chunk/));
+  writeFileSync(at("none.binpack"), "this is no binpack");
+  await assert.rejects(readAll(at("none.binpack")), fails("BINPACK_CHUNK", /none\.binpack: byte 0/));
+});
+
+test("a .plain with a broken record is read around it", async () => {
+  const text = readFileSync(at("golden.plain"), "utf8").split("e\n").slice(0, 3).join("e\n");
+  writeFileSync(at("bad.plain"), `${text.replace("score -29", "score x")}e\nfen cut`);
+  const bad: string[] = [];
+  const records = await readAll(at("bad.plain"), { onBad: (error) => bad.push(error.message) });
+  assert.equal(records.length, 2);
+  assert.match(bad[0], /bad\.plain: record 1, line 7: "score"/);
+  assert.match(bad[1], /in the middle of a record/);
+});
+
+const VALUES: DataRecord[] = [
+  { fen: START, move: "e2e4", win_prob: 0.53 },
+  { fen: START, move: "g1f3", win_prob: 1 },
+  { fen: "1n5k/P7/8/8/8/8/7p/K5N1 w - - 3 77", move: "a7b8q", win_prob: 0 },
+];
+
+for (const name of ["v.bag", "v.bagz", "v@2.bag", "v@3.bagz"]) {
+  test(`${name} holds the three kinds of records`, async () => {
+    for (const [kind, fields] of [
+      ["action_value", 3],
+      ["state_value", 2],
+      ["behavioral_cloning", 2],
+    ] as const) {
+      // biome-ignore format: a table
+      await writeAll(at(name), VALUES, { kind });
+      const found = await readAll(at(name));
+      assert.equal(found.length, 3);
+      assert.equal(kindOf(found[0]), kind);
+      assert.equal(Object.keys(found[0]).length, fields);
+      found.forEach((record, i) => {
+        for (const [field, value] of Object.entries(record)) assert.equal(value, VALUES[i][field]);
+      });
+    }
+    assert.deepEqual(readdirSync(folder).filter((file) => /\.part$|unsharded/.test(file)), []); // biome-ignore format: short
+  });
+}
+
+test("Bagz records are found in any order, empty ones too", async () => {
+  const contents = Array.from({ length: 300 }, (_, i) => new Uint8Array(i % 7 === 3 ? 0 : (i * 37) % 400).fill(i));
+  for (const name of ["r.bag", "r.bagz", "r@4.bagz"]) {
+    const writer = await BagWriter.create(at(name));
+    for (const content of contents) await writer.add(content);
+    await writer.commit();
+    const bag = await BagReader.open(at(name));
+    assert.equal(bag.length, 300);
+    for (const i of [299, 0, 3, 150, 149, 75, 1]) assert.deepEqual(bag.get(i), contents[i]);
+    assert.deepEqual([...bag.contents()], contents);
+    bag.close();
+  }
+});
+
+test("a zstd frame of any size opens again; a damaged one does not", () => {
+  for (const size of [1, 71, 255, 256, 300, 65_791, 65_792, 131_072, 131_073, 400_000]) {
+    const content = Uint8Array.from({ length: size }, (_, i) => i * 7);
+    assert.ok(Buffer.from(decodeFrame(encodeFrame(content))).equals(content), String(size));
+  }
+  assert.throws(() => decodeFrame(new Uint8Array(20)), fails("BAGZ_FRAME", /damaged zstd/));
+});
+
+test("a truncated Bagz, an index that points outside, a missing shard: each is named", async () => {
+  await writeAll(at("whole.bag"), VALUES);
+  const bytes = readFileSync(at("whole.bag"));
+  writeFileSync(at("cut.bag"), bytes.subarray(0, -30));
+  await assert.rejects(readAll(at("cut.bag")), fails("BAGZ_FILE", /cut\.bag: /));
+  writeFileSync(at("tiny.bag"), bytes.subarray(0, 5));
+  await assert.rejects(readAll(at("tiny.bag")), fails("BAGZ_FILE", /tiny\.bag: has 5 bytes/));
+  const outside = Buffer.from(bytes);
+  outside.writeUInt32LE(90_000, bytes.length - 16);
+  writeFileSync(at("outside.bag"), outside);
+  await assert.rejects(readAll(at("outside.bag")), fails("BAGZ_FILE", /outside\.bag: record 1 should lie between/));
+  const bag = await BagReader.open(at("outside.bag"));
+  assert.throws(() => bag.get(1), fails("BAGZ_FILE", /record 1/));
+  bag.close();
+  await assert.rejects(readAll(at("v@4.bagz")), fails("SHARDS", /shard 0 of 4 is missing .*v-00000-of-00004\.bagz/));
+});
+
+test("a Bagz record that is no record is reported and the rest read", async () => {
+  const writer = await BagWriter.create(at("odd.bag"));
+  await writer.add(new TextEncoder().encode("hello"));
+  await writer.add(new Uint8Array(0));
+  await writer.commit();
+  const bad: string[] = [];
+  assert.deepEqual(await readAll(at("odd.bag"), { onBad: (error) => bad.push(error.message) }), []);
+  assert.match(bad[0], /odd\.bag: record 0: /);
+  assert.match(bad[1], /odd\.bag: record 1: /);
+});
+
+test("JSONL with a broken line is read around it, with line and byte", async () => {
+  writeFileSync(
+    at("bad.jsonl"),
+    `{"fen":"é"}\n{"fen": 1}\n{"fen"\n\n[1]\n{"fen":"x","policy":[1]}\n{"fen":"x","win_prob":1}\n`,
+  );
+  const bad: string[] = [];
+  assert.equal((await readAll(at("bad.jsonl"), { onBad: (error) => bad.push(error.message) })).length, 2);
+  assert.match(bad[0], /bad\.jsonl: line 2, byte 13: "fen" is 1/);
+  assert.match(bad[1], /line 3, byte 24: no JSON/);
+  assert.match(bad[2], /line 5, .*expected an object/);
+  assert.match(bad[3], /line 6, .*list of 1 shares/);
+  await assert.rejects(readAll(at("bad.jsonl")), fails("JSONL_LINE", /line 2/));
+});
+
+test("move numbers need the name of their table, given or in the sidecar", async () => {
+  const records = [{ fen: START, move_index: 877, value: 0.1 }, { fen: START, policy: { 877: 1 }, value: 0 }]; // biome-ignore format: short
+  await writeAll(at("index.jsonl"), records, { moves: "moves4672" });
+  assert.deepEqual(await readAll(at("index.jsonl")), records);
+  assert.equal((await openRecords(at("index.jsonl"))).moves, "moves4672");
+  assert.equal((await openRecords(at("index.jsonl"), { moves: "actions1968" })).moves, "actions1968");
+  rmSync(at("index.jsonl.meta.json"));
+  await assert.rejects(readAll(at("index.jsonl")), fails("JSONL_TABLE", /--moves TABLE/));
+  assert.equal((await readAll(at("index.jsonl"), { moves: "omegazero4672" })).length, 2);
+  writeFileSync(at("index.jsonl.meta.json"), "{}");
+  await assert.rejects(readAll(at("index.jsonl")), fails("JSONL_META", /names a table/));
+});
+
+test("Parquet keeps ChessDecoder's columns, nothing where nothing was, and variations", async () => {
+  const rows = [0, 1, 2].map((ply) => ({
+    ...Object.fromEntries(DECODER_COLUMNS.map((name) => [name, /_[qdm]$/.test(name) ? 0.25 * ply : "e2e4"])),
+    game_id: "g1",
+    ply,
+    fen: START,
+    plies_left: 9,
+    visits: 800,
+    ...(ply === 1 ? {} : { variations: { e2e4: [1, 2] }, mcts_value: 0.5 }),
+  })) as DataRecord[];
+  await writeAll(at("rows.parquet"), rows);
+  assert.deepEqual(await readAll(at("rows.parquet")), rows);
+  await writeAll(at("rows@2.parquet"), rows);
+  assert.deepEqual(await readAll(at("rows@2.parquet")), rows);
+});
+
+test("a Parquet file without a needed column, or that is none, is refused by name", async () => {
+  await writeAll(at("few.parquet"), [{ fen: START, ply: 3 }]);
+  const columns = ["ply", "best_q", "visits"];
+  const message = /few\.parquet: the columns best_q, visits are missing\. It has: fen, ply/;
+  await assert.rejects(openParquet(at("few.parquet"), { columns }), fails("PARQUET_COLUMN", message));
+  writeFileSync(at("none.parquet"), "PAR1 and nothing more");
+  await assert.rejects(readAll(at("none.parquet")), fails("PARQUET_FILE", /none\.parquet/));
+});
+
+test("names tell formats", async () => {
+  assert.equal(formatOf("a/b.jsonl.zst"), "jsonl");
+  assert.equal(formatOf("x@3.bagz"), "bagz");
+  assert.equal(formatOf("x.BIN"), "bin");
+  assert.equal(formatOf("x.pgn"), undefined);
+  await assert.rejects(openRecords(at("x.csv")), fails("FORMAT_UNKNOWN", /x\.csv: its name/));
+  await assert.rejects(createRecords(at("x.bf")), fails("FORMAT_READ_ONLY", /read, not written/));
+});
+
+test("an aborted file leaves nothing behind", async () => {
+  for (const extension of ["bin", "binpack", "plain", "bag", "bagz", "jsonl", "parquet"]) {
+    const writer = await createRecords(at(`gone.${extension}`));
+    await writer.write(extension.startsWith("bag") ? VALUES : SCORED);
+    await writer.abort();
+  }
+  assert.deepEqual(readdirSync(folder).filter((file) => file.includes("gone")), []); // biome-ignore format: short
+});
