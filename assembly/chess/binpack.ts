@@ -34,6 +34,7 @@ import {
   roleSet,
   rule50,
   side,
+  storeCastlingMen,
   WHITE,
 } from "./position";
 
@@ -266,6 +267,7 @@ function unpackStem(stem: usize, p: usize): bool {
     store<u8>(p + right, rook, 144);
   }
   store<u8>(p, rights, 136);
+  if (rights) storeCastlingMen(p);
   store<u8>(p, us, 138);
   store<u8>(p, ep, 137);
   if (ep != NO_SQUARE && !epIsPossible(p, ep)) return false;

@@ -20,6 +20,7 @@ import {
   roleSet,
   rule50,
   side,
+  storeCastlingMen,
   WHITE,
 } from "./position";
 
@@ -108,6 +109,7 @@ export function unpackPosition(record: usize, p: usize): i32 {
     if (rook < 0) return RIGHT_WITHOUT_ROOK;
     store<u8>(p + right, rook, 144);
   }
+  if (rights) storeCastlingMen(p);
   if (ep != NO_SQUARE && !epIsPossible(p, ep)) return BAD_EN_PASSANT;
   if (isAttacked(p, kingSquare(p, us ^ 1), us, white | black, ~(<u64>0))) return OPPONENT_IN_CHECK;
   const result = load<i8>(record, 38);

@@ -204,7 +204,8 @@ export function epIsLegal(p: usize, square: i32): bool {
   return false;
 }
 
-function storeCastlingMen(p: usize): void {
+/** Completes the castling men (byte 152) from the rights, rooks and kings. */
+export function storeCastlingMen(p: usize): void {
   let men: u64 = 0;
   for (let right = 0; right < 4; right++) {
     if (castlingRights(p) & (1 << right)) men |= bit(castlingRook(p, right)) | bit(kingSquare(p, right >> 1));
