@@ -23,6 +23,7 @@ export {
 } from "./optimisers/optimiser.js";
 export { SGD_DEFAULTS, type SgdConfig, sgd } from "./optimisers/sgd.js";
 export { full, type Initialiser, normal, Parameter, parameter, parametersOf, uniform } from "./parameter.js";
+export { calibrate, halfWeights, quantiseDynamic, quantiseStatic, type Ranges } from "./quantise.js";
 export {
   loadSafetensors,
   type NamedTensor,

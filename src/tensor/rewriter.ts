@@ -48,10 +48,15 @@ export class Rewriter {
     return output;
   }
 
-  constant({ shape, data }: Known): string {
+  /** Adds a constant under a new name. */
+  tensor(tensor: Omit<OnnxTensor, "name">): string {
     const name = this.fresh();
-    this.initialisers.set(name, { name, shape, dtype: "float32", bytes: bytesOf(data) });
+    this.initialisers.set(name, { name, ...tensor });
     return name;
+  }
+
+  constant({ shape, data }: Known): string {
+    return this.tensor({ shape, dtype: "float32", bytes: bytesOf(data) });
   }
 
   known(name: string): Known | undefined {
