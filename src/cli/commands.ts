@@ -6,6 +6,7 @@ import encode from "./encode.js";
 import match from "./match.js";
 import nnueEval from "./nnue-eval.js";
 import perft from "./perft.js";
+import pgnCheck from "./pgn-check.js";
 import puzzles from "./puzzles.js";
 import suite from "./suite.js";
 import tour from "./tour.js";
@@ -14,6 +15,7 @@ import tournament from "./tournament.js";
 /** Every command of the program, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   perft,
+  pgnCheck,
   encode,
   match,
   tournament,

@@ -7,6 +7,7 @@ export class BadGame extends UserError {
     readonly game: number, // its number in the file, from 1
     readonly line: number, // of the trouble, from 1
     readonly reason: string,
+    readonly tags = 0, // tags it has: a text without any may be no game at all
   ) {
     super("PGN_GAME", `${source}: game ${game}, line ${line}: ${reason}`);
   }

@@ -78,7 +78,30 @@ test("comments, semicolons, escaped lines and variations are passed over", () =>
   assert.equal(sans(game), "e4 e5 Nf3 Nc6");
   assert.deepEqual(game.comments(1), ["one (two) [x] 1-0"]);
   assert.deepEqual(game.comments(2), ["to the end 2. Qh5"]);
-  assert.equal(new TextDecoder().decode(game.variationTexts(3)[0]), "2. f4 {x)} (2. d4) exf4");
+  assert.deepEqual(game.comments(3), []);
+});
+
+test("variations are read on request, with their comments and variations", () => {
+  const game = only("1. e4 e5 2. Nf3 (2. f4 $1 {x)} (2. d4 exd4) exf4 {[%eval -0.2]} 3. Nf3) (2. Nc3 Nf6) 2... Nc6 *");
+  const [first, second] = game.variations(3);
+  assert.equal(sans(first), "f4 exf4 Nf3");
+  assert.deepEqual(first.nags(1), [1]);
+  assert.deepEqual(first.comments(1), ["x)"]);
+  assert.equal(first.evals[2], -20);
+  assert.deepEqual(first.variations(1).map(sans), ["d4 exd4"]);
+  assert.equal(sans(second), "Nc3 Nf6");
+  assert.deepEqual(game.variations(2), []);
+});
+
+test("a broken variation is told on request and does not harm its game", () => {
+  const game = only("1. e4 (1. Ke2) (1. d4 d5) e5 *");
+  const bad: BadGame[] = [];
+  assert.deepEqual(game.variations(1, (error) => bad.push(error)).map(sans), ["d4 d5"]);
+  assert.deepEqual(
+    bad.map((error) => error.reason),
+    ["in a variation, the move Ke2 (move 1, White) is not legal."],
+  );
+  assert.throws(() => game.variations(1), { code: "PGN_GAME" });
 });
 
 test("annotations come out as NAGs, however they are written", () => {

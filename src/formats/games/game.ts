@@ -1,6 +1,6 @@
 import { UserError } from "#base";
 import { Position } from "#chess";
-import { type BadGame, throwBad } from "./bad-game.js";
+import { BadGame, throwBad } from "./bad-game.js";
 import type { GameBlock, Result } from "./block.js";
 import { GameScanner } from "./scanner.js";
 import { decodeText, unescapeValue } from "./text.js";
@@ -42,7 +42,12 @@ export class Game {
   private readonly startBytes: Uint8Array;
   private tagMap: Map<string, string> | undefined;
 
-  constructor(block: GameBlock, index: number) {
+  constructor(
+    block: GameBlock,
+    index: number,
+    /** The file it is from, for messages. */
+    readonly source: string,
+  ) {
     const { text, tags, notes, moves, evals, clocksMs } = block.copy(index);
     this.text = text;
     this.tagWords = tags;
@@ -92,9 +97,24 @@ export class Game {
     return this.notesAt(ply, NOTE_NAG).map(([nag]) => nag);
   }
 
-  /** The texts of the variations written after so many plies: alternatives to the last of these moves. */
-  variationTexts(ply: number): Uint8Array[] {
-    return this.notesAt(ply, NOTE_VARIATION).map(([from, length]) => this.text.subarray(from, from + length));
+  /**
+   * The variations written after so many plies: alternatives to the last of these moves. They are read only here, each
+   * a game without tags that may have variations of its own; `onBad` is told of broken ones, which are left out.
+   */
+  variations(ply: number, onBad: (error: BadGame) => void = throwBad): Game[] {
+    return this.notesAt(ply, NOTE_VARIATION).flatMap(([from, length]) => {
+      const fail = (reason: string) => onBad(new BadGame(this.source, this.number, this.line, reason));
+      if (ply === 0) {
+        fail("a variation stands before the first move.");
+        return [];
+      }
+      const text = this.text.subarray(from, from + length);
+      const options = { source: this.source, onBad: (error: BadGame) => fail(`in a variation, ${error.reason}`) };
+      const lines = parseFrom(text, this.positionAt(ply - 1), options);
+      if (lines.length > 1 || lines.some((line) => line.tagWords.length > 0)) fail("a variation holds a whole game.");
+      else return lines;
+      return [];
+    });
   }
 
   /** The position after so many plies. */
@@ -154,23 +174,27 @@ export async function* readGames(
   options: ReadGamesOptions = {},
 ): AsyncGenerator<Game> {
   for await (const block of readGameBlocks(bytes, options)) {
-    for (let i = 0; i < block.length; i++) yield new Game(block, i);
+    for (let i = 0; i < block.length; i++) yield new Game(block, i, options.source ?? "PGN");
   }
 }
 
-/** The games in a text, all at once: for small ones. */
-export function parseGames(text: string | Uint8Array, options: ReadGamesOptions = {}): Game[] {
+function parseFrom(text: Uint8Array, start: Position | undefined, options: ReadGamesOptions): Game[] {
   const { source = "PGN", onBad = throwBad } = options;
-  const scanner = new GameScanner(source, onBad);
+  const scanner = new GameScanner(source, onBad, start);
   const games: Game[] = [];
   const keep = (blocks: Iterable<GameBlock>) => {
-    for (const block of blocks) for (let i = 0; i < block.length; i++) games.push(new Game(block, i));
+    for (const block of blocks) for (let i = 0; i < block.length; i++) games.push(new Game(block, i, source));
   };
   try {
-    keep(scanner.push(typeof text === "string" ? new TextEncoder().encode(text) : text));
+    keep(scanner.push(text));
     keep(scanner.end());
   } finally {
     scanner.release();
   }
   return games;
+}
+
+/** The games in a text, all at once: for small ones. */
+export function parseGames(text: string | Uint8Array, options: ReadGamesOptions = {}): Game[] {
+  return parseFrom(typeof text === "string" ? new TextEncoder().encode(text) : text, undefined, options);
 }

@@ -30,7 +30,10 @@ interface Memory extends BlockMemory {
   reader: number;
   input: number;
   inputBytes: number;
+  usual: number; // the position games start from unless they say otherwise
 }
+
+const USUAL_START = parseFen(START_FEN);
 
 const idle: Memory[] = []; // of readers that have finished: the core's memory is never given back
 
@@ -48,12 +51,11 @@ function takeMemory(): Memory {
     starts: core.allocate(GAMES * core.POSITION_BYTES),
     input: core.allocate(MARGIN + INPUT) + MARGIN,
     inputBytes: INPUT,
+    usual: core.allocate(core.POSITION_BYTES),
   };
-  const usual = core.allocate(core.POSITION_BYTES);
-  core.bytes.set(parseFen(START_FEN).bytes(), usual);
   const scratch = core.allocate(core.POSITION_BYTES + core.MOVE_LIST_BYTES);
   core.words.set([memory.moves, memory.evals, memory.clocks], memory.reader / 4 + 5);
-  core.words.set([usual, scratch], memory.reader / 4 + 11);
+  core.words.set([memory.usual, scratch], memory.reader / 4 + 11);
   return memory;
 }
 
@@ -82,8 +84,9 @@ export class GameScanner {
   constructor(
     private readonly source: string,
     private readonly onBad: (error: BadGame) => void,
+    start = USUAL_START,
   ) {
-    this.firstTag = this.memory.tags;
+    core.bytes.set(start.bytes(), this.memory.usual);
     core.bytes[this.memory.input - 1] = 10;
   }
 
@@ -207,7 +210,7 @@ export class GameScanner {
       }
       const end = words[entry + 1] - this.memory.input;
       this.advance(end);
-      this.onBad(new BadGame(this.source, this.game, errorLine, reason));
+      this.onBad(new BadGame(this.source, this.game, errorLine, reason, words[entry + 3]));
       return;
     }
     this.advance(words[entry + 1] - this.memory.input);

@@ -20,3 +20,4 @@ export function decodeText(bytes: Uint8Array, start = 0, end = bytes.length): st
 
 /** A tag's value as it is meant: \" is a quote, \\ a backslash, any other backslash itself. */
 export const unescapeValue = (value: string): string => value.replace(/\\(["\\])/g, "$1");
+export const escapeValue = (value: string): string => value.replace(/["\\]/g, "\\$&");
