@@ -1,6 +1,7 @@
 import { assert, UserError } from "#base";
 import { type DType, type Node, nodesOf, type Op, type Tensor } from "./graph.js";
 import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor, OnnxValue } from "./onnx.js";
+import { ELEMENTWISE } from "./ops/elementwise.js";
 import { OPS } from "./ops/index.js";
 import type { Parameter } from "./parameter.js";
 import type { Dim, Shape } from "./shape.js";
@@ -23,6 +24,7 @@ export class Emitter {
   private readonly piecesOf = new Map<string, readonly string[]>();
   private readonly symbols = new Map<string, { input: string; axis: number }>();
   private readonly names = new Set<string>();
+  private opset = 21;
   readonly parameters: Parameter[] = [];
   readonly dropouts: { input: string; size: number; keep: number }[] = [];
 
@@ -144,6 +146,17 @@ export class Emitter {
     return this.add("Reshape", [name, this.int64s(target)]);
   }
 
+  /** Stretched to a shape. */
+  broadcast(name: string, shape: Shape): string {
+    const known = shape.every((dim) => typeof dim === "number");
+    return this.add("Expand", [name, known ? this.int64s(shape as number[]) : this.runtimeShape(shape)]);
+  }
+
+  /** Some ops came later than the version of ONNX we otherwise ask for. */
+  requireOpset(version: number): void {
+    this.opset = Math.max(this.opset, version);
+  }
+
   oneHot(indices: string, size: number): string {
     const depth = this.constant(BigInt64Array.of(BigInt(size)), [1], "int64");
     return this.add("OneHot", [this.cast(indices, "int64"), depth, this.constant(Float32Array.of(0, 1), [2])], {
@@ -225,12 +238,12 @@ export class Emitter {
       this.nodes.push({ op: "SequenceConstruct", inputs: [first.name], outputs: [stop], attributes: {}, domain: "" });
       outputs.unshift({ ...first, name: stop, sequence: true });
     }
-    return { nodes: this.nodes, initialisers: this.initialisers, inputs: this.inputs, outputs };
+    return { nodes: this.nodes, initialisers: this.initialisers, inputs: this.inputs, outputs, opset: this.opset };
   }
 }
 
 /** Ops that know what to do with a value in pieces. */
-const PIECEWISE = new Set<string>([]);
+const PIECEWISE = new Set<string>([...Object.keys(ELEMENTWISE), "expertMatmul", "expertOuter", "custom"]);
 
 /** Equal bytes have equal texts; large ones are told apart by two hashes of 32 bits and their length. */
 function fingerprint(bytes: Uint8Array): string {

@@ -35,11 +35,11 @@ export interface OnnxModel {
   initialisers: readonly OnnxTensor[];
   inputs: readonly OnnxValue[];
   outputs: readonly OnnxValue[];
+  opset: number; // version of the standard ops
   metadata?: Readonly<Record<string, string>>;
 }
 
 const TYPES: Record<DType, number> = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 };
-export const OPSET = 21;
 
 /** A growing protobuf message. */
 class Message {
@@ -134,7 +134,14 @@ function value({ name, shape, dtype, sequence }: OnnxValue): Message {
 const opset = (domain: string, version: number) => new Message().text(1, domain).integer(2, version);
 
 /** The bytes of a model file. */
-export function writeOnnx({ nodes, initialisers, inputs, outputs, metadata = {} }: OnnxModel): Uint8Array {
+export function writeOnnx({
+  nodes,
+  initialisers,
+  inputs,
+  outputs,
+  opset: version,
+  metadata = {},
+}: OnnxModel): Uint8Array {
   const graph = new Message();
   nodes.forEach((item, index) => {
     graph.message(1, node(item, index));
@@ -144,7 +151,7 @@ export function writeOnnx({ nodes, initialisers, inputs, outputs, metadata = {} 
   for (const item of inputs) graph.message(11, value(item));
   for (const item of outputs) graph.message(12, value(item));
   const model = new Message().integer(1, 10).text(2, "tabiya").message(7, graph);
-  model.message(8, opset("", OPSET)).message(8, opset("com.microsoft", 1));
+  model.message(8, opset("", version)).message(8, opset("com.microsoft", 1));
   for (const [key, text] of Object.entries(metadata)) model.message(14, new Message().text(1, key).text(2, text));
   return model.finish().slice();
 }

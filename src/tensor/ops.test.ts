@@ -10,9 +10,12 @@ import { checkpoint } from "./checkpoint.js";
 import { Emitter } from "./emit.js";
 import { gradients } from "./gradients.js";
 import { apply, concat, constant, input, type Tensor } from "./graph.js";
+import { attention } from "./layers/attention.js";
+import { balanceLoss, experts } from "./layers/experts.js";
 import { crossEntropy, meanSquaredError, twoHot } from "./losses.js";
 import { writeOnnx } from "./onnx.js";
 import { OPS } from "./ops/index.js";
+import { rotary, rotaryTables } from "./ops/rotary.js";
 import { type Array64, array64, count, evaluate } from "./reference.js";
 import { createSession, wrapFeeds } from "./runner.js";
 
@@ -304,6 +307,66 @@ const CASES: Record<string, Case> = {
     build: (x, k) => crossEntropy(x, twoHot(k.cast("float32").mul(0.1).sub(1.5), [-1, -0.4, 0, 0.5, 1])),
   },
   "mean squared error": { shapes: (size) => [[size(4)], [1]], build: (a, b) => meanSquaredError(a, b) },
+  rotary: {
+    shapes: (size) => [[size(4), size(3), 12]],
+    build: (x) => {
+      const { cosines, sines } = rotaryTables(x.dim(0) as number, 6);
+      return rotary(x, cosines, sines, 2);
+    },
+  },
+  attention: {
+    shapes: (size) => {
+      const [n, d] = [size(3), 2 * size(3)];
+      const s = size(4);
+      return [
+        [size(4), n, d],
+        [s, n, d],
+        [s, n, d],
+      ];
+    },
+    build: (q, k, v) => attention(q, k, v, 2),
+  },
+  "causal attention in blocks": {
+    shapes: (size) => {
+      const shape = [70 + size(9), size(2), 2 * size(2)];
+      return [shape, shape, shape];
+    },
+    build: (q, k, v) => attention(q, k, v, 2, "causal"),
+    range: [-1, 1],
+  },
+  "attention with a mask for each sequence": {
+    shapes: (size) => {
+      const shape = [3, size(3), 4];
+      return [shape, shape, shape];
+    },
+    ints: ([[t, n]]) => [{ shape: [n, 1, t, t], below: 2 }],
+    // Everybody may look at himself: with nothing to look at there is no derivative either.
+    build: (q, k, v, mask) => {
+      const own = constant([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3], "bool");
+      return attention(q, k, v, 2, mask.greater(0).or(own));
+    },
+  },
+  "mixture of experts": {
+    shapes: (size) => {
+      const [width, hidden] = [size(4), size(4)];
+      return [
+        [size(6), width],
+        [width, 4],
+        [4, width, hidden],
+        [4, width, hidden],
+        [4, hidden, width],
+      ];
+    },
+    build: (x, router, gate, up, down) => {
+      const mixture = experts(
+        { width: x.dim(1) as number, hidden: gate.dim(2) as number, experts: 4, chosen: 2 },
+        new Random(1),
+      );
+      Object.assign(mixture, { router: { apply: (lines: Tensor) => lines.matmul(router) }, gate, up, down });
+      const { y, logits, choices } = mixture.apply(x);
+      return y.add(balanceLoss(logits, choices));
+    },
+  },
   checkpoint: {
     shapes: (size) => {
       const k = size(4);

@@ -52,9 +52,10 @@ function binary(onnx: string, f: (a: number, b: number) => number, gradient?: Bi
     // What was stretched to fit need not be: the op stretches it again.
     reads: ({ inputs: [a, b], outputs: [y] }) => [unstretched(a, b, y), unstretched(b, a, y)],
     emit: (_, [a, b], emitter) => emitter.elementwise(onnx, [a, b]),
-    evaluate(_, [a, b]) {
+    evaluate({ inputs: [{ dtype }] }, [a, b]) {
       const shape = broadcastShapes(a.shape, b.shape) as readonly number[];
-      return fill(shape, (index) => f(at(a, index), at(b, index)));
+      const round = dtype === "float32" ? (x: number) => x : Math.trunc;
+      return fill(shape, (index) => round(f(at(a, index), at(b, index))));
     },
   };
 }

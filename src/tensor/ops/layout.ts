@@ -211,13 +211,8 @@ export const LAYOUT = {
       return { shape: shape as Shape, dtype: x.dtype };
     },
     gradient: ({ inputs: [x] }, [dy]) => [sumTo(dy!, x.shape)],
-    emit({ inputs: [from], outputs: [to], attributes }, [x], emitter) {
-      if (sameShape(from.shape, to.shape)) return x;
-      const shape = attributes.shape as Shape;
-      if (shape.every((dim) => typeof dim === "number"))
-        return emitter.add("Expand", [x, emitter.int64s(shape as number[])]);
-      return emitter.add("Expand", [x, emitter.runtimeShape(shape)]);
-    },
+    emit: ({ inputs: [from], outputs: [to] }, [x], emitter) =>
+      sameShape(from.shape, to.shape) ? x : emitter.broadcast(x, to.shape),
     evaluate({ attributes: { shape } }, [x]) {
       if ((shape as Shape).some((dim) => typeof dim === "string"))
         throw new Error("internal: symbolic shape in the reference");

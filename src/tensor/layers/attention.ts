@@ -1,0 +1,99 @@
+import { apply, concat, constant, MASKED, type Tensor } from "../graph.js";
+import { withGradient } from "../ops/custom.js";
+
+/** Which keys a query may look at: all, those up to its own place, or where a mask [queries, keys] is true. */
+export type AttentionMask = "all" | "causal" | Tensor;
+
+const BLOCK = 71; // queries; causal rows of one block see no later keys, which saves up to half the work
+
+/**
+ * Attention on sequence-major values: q [t, n, d], k and v [s, n, d], d = heads * width -> [t, n, d].
+ * A mask may also differ from sequence to sequence: [n, 1, t, s] or [n, heads, t, s].
+ */
+export function attention(q: Tensor, k: Tensor, v: Tensor, heads: number, mask: AttentionMask = "all"): Tensor {
+  const [t, n, d] = q.shape;
+  const s = k.dim(0);
+  const width = (d as number) / heads;
+  // [t, n * heads, width]: heads are neighbours of the batch, and nothing is copied
+  const [queries, keys, values] = [q, k, v].map((x) => x.reshape([x.dim(0), -1, width]));
+  if (mask !== "causal") {
+    const bias = mask === "all" ? undefined : mask.where(0, MASKED);
+    return core(queries, keys, values, bias, heads, n).reshape([t, n, d]);
+  }
+  if (typeof t !== "number" || t !== s) throw new Error("internal: causal attention of different lengths");
+  const blocks: Tensor[] = [];
+  const size = t <= BLOCK ? t : t / Math.ceil(t / BLOCK) === BLOCK ? BLOCK : Math.ceil(t / Math.ceil(t / BLOCK));
+  for (let start = 0; start < t; start += size) {
+    const end = Math.min(start + size, t);
+    const whole = start === 0 && end === t;
+    const [part, some, their] = whole
+      ? [queries, keys, values]
+      : [queries.slice(0, start, end), keys.slice(0, 0, end), values.slice(0, 0, end)];
+    blocks.push(core(part, some, their, triangle(end - start, end), heads, n));
+  }
+  return concat(blocks, 0).reshape([t, n, d]);
+}
+
+/** 0 where the last `rows` of `columns` places may look, MASKED where they may not. */
+function triangle(rows: number, columns: number): Tensor {
+  const bias = Array.from({ length: rows * columns }, (_, i) => {
+    const [row, column] = [Math.floor(i / columns), i % columns];
+    return column > columns - rows + row ? MASKED : 0;
+  });
+  return constant(bias, [rows, columns]);
+}
+
+/** q [t, b, width], k and v [s, b, width] -> [t, b, width], b = batch * heads. */
+function core(
+  q: Tensor,
+  k: Tensor,
+  v: Tensor,
+  bias: Tensor | undefined,
+  heads: number,
+  n: Tensor["shape"][number],
+): Tensor {
+  const [t, , width] = q.shape;
+  const s = k.dim(0);
+  const alpha = 1 / Math.sqrt(width as number);
+  const product = rowsFirst(q, k, { a: true, b: true, transB: true, alpha }); // [b, t, s]
+  const scores = bias ? withBias(product, bias, heads, n, t, s) : product;
+  const weights = scores.softmax();
+  const context = rowsFirst(weights, v, { b: true }).transpose([1, 0, 2]); // [t, b, width]
+  return withGradient(context, [q, k, v], (dy) => {
+    // The sum of dWeights * weights over the keys is that of dy * context over the width, which is shorter.
+    const inner = dy.mul(context).sum(-1, { keep: true }).transpose([1, 0, 2]); // [b, t, 1]
+    const dWeights = rowsFirst(dy, v, { a: true, b: true, transB: true });
+    const dScores = dWeights.sub(inner).mul(weights);
+    const dq = rowsFirst(dScores, k, { b: true, alpha });
+    const dk = rowsFirst(dScores, q, { b: true, transA: true, alpha });
+    const dv = rowsFirst(weights, dy, { b: true, transA: true });
+    return [dq, dk, dv].map((x) => x.transpose([1, 0, 2]));
+  });
+}
+
+function withBias(
+  product: Tensor,
+  bias: Tensor,
+  heads: number,
+  n: Tensor["shape"][number],
+  t: Tensor["shape"][number],
+  s: Tensor["shape"][number],
+): Tensor {
+  if (bias.shape.length <= 2) return product.add(bias);
+  return product.reshape([n, heads, t, s]).add(bias).reshape(product.shape);
+}
+
+/** A product of stacks of matrices where a marked side has its rows first: [rows, batch, columns]. */
+function rowsFirst(
+  a: Tensor,
+  b: Tensor,
+  options: { a?: boolean; b?: boolean; transA?: boolean; transB?: boolean; alpha?: number },
+): Tensor {
+  return apply("stackMatmul", [a, b], {
+    rowsFirstA: options.a ?? false,
+    rowsFirstB: options.b ?? false,
+    transA: options.transA ?? false,
+    transB: options.transB ?? false,
+    alpha: options.alpha ?? 1,
+  });
+}
