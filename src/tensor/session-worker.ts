@@ -25,6 +25,7 @@ serve({
 
   async openTraining(plan: TrainingPlan) {
     training = await TrainingRun.open(plan);
+    return training.sessionMs;
   },
   step: (request: StepRequest) => run().step(request),
   readParameters: (ema: boolean) => run().readParameters(ema),

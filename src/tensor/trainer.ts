@@ -27,6 +27,7 @@ export class Trainer {
     private readonly worker: WorkerClient,
     private readonly parameters: readonly Parameter[],
     private readonly learningRate: number,
+    readonly sessionMs: number, // what ONNX Runtime took to load the model
   ) {}
 
   static async open(options: TrainerOptions): Promise<Trainer> {
@@ -34,8 +35,8 @@ export class Trainer {
     const plan = planTraining(parameters, options);
     const worker = startWorker("tensor/session-worker");
     try {
-      await worker.call("openTraining", plan);
-      return new Trainer(worker, parameters, options.learningRate ?? 1e-3);
+      const sessionMs = await worker.call<number>("openTraining", plan);
+      return new Trainer(worker, parameters, options.learningRate ?? 1e-3, sessionMs);
     } catch (error) {
       await worker.close();
       throw error;

@@ -78,6 +78,7 @@ export class TrainingRun {
   private buffer: ArrayBuffer | undefined; // the memory the feeds and fetches point into
 
   private constructor(
+    readonly sessionMs: number, // what ONNX Runtime took to load the model
     private readonly plan: TrainingPlan,
     private readonly optimiser: Optimiser,
     private readonly wasm: WasmInstance<Kernels>,
@@ -115,8 +116,11 @@ export class TrainingRun {
     }));
     const last = trainable.length - 1;
     const floats = last < 0 ? 0 : (results[last] - results[0]) / 4 + trainable[last].data.length;
+    const start = performance.now();
     const { runtime, session } = await createSession(plan.model, plan.options);
+    const sessionMs = performance.now() - start;
     const run = new TrainingRun(
+      sessionMs,
       plan,
       optimiser,
       wasm,

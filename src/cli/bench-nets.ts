@@ -1,0 +1,232 @@
+/** The networks of `tabiya bench train`, layer by layer those of bench/torch/nets.py. No chess: fixed random batches. */
+import { Random } from "#base";
+import {
+  attention,
+  batchNorm,
+  conv3x3,
+  crossEntropy,
+  embedding,
+  experts,
+  type Feeds,
+  input,
+  layerNorm,
+  linear,
+  meanSquaredError,
+  normal,
+  parameter,
+  rmsNorm,
+  rotary,
+  rotaryTables,
+  type Tensor,
+  toPlanes,
+  toSquares,
+} from "#tensor";
+
+export interface BenchNet {
+  model: object;
+  loss: Tensor;
+  batch: Feeds;
+}
+
+const floats = (size: number, value: () => number) => Float32Array.from({ length: size }, value);
+const integers = (size: number, below: number, random: Random) =>
+  Int32Array.from({ length: size }, () => random.below(below));
+
+class ConvNorm {
+  readonly conv;
+  readonly norm;
+  constructor(inputs: number, outputs: number, size: 1 | 3, random: Random) {
+    this.conv = size === 3 ? conv3x3(inputs, outputs, random) : linear(inputs, outputs, random, { bias: false });
+    this.norm = batchNorm(outputs);
+  }
+  apply = (x: Tensor) => this.norm.apply(this.conv.apply(x));
+}
+
+class Residual {
+  readonly stem;
+  readonly blocks;
+  readonly policy;
+  readonly logits;
+  readonly value;
+  readonly score;
+
+  constructor(
+    readonly dense: boolean,
+    random: Random,
+  ) {
+    this.stem = new ConvNorm(13, 64, 3, random);
+    this.blocks = Array.from({ length: 4 }, () => ({
+      first: new ConvNorm(64, 64, 3, random),
+      second: new ConvNorm(64, 64, 3, random),
+    }));
+    this.policy = dense ? new ConvNorm(64, 32, 1, random) : new ConvNorm(64, 64, 3, random);
+    this.logits = dense ? linear(32 * 64, 4288, random) : linear(64, 73, random);
+    this.value = new ConvNorm(64, 32, 1, random);
+    this.score = linear(32, 1, random);
+  }
+
+  forward(planes: Tensor): { logits: Tensor; value: Tensor } {
+    const n = planes.dim(0);
+    let x = this.stem.apply(toSquares(planes)).relu(); // [8, 8, n, 64]
+    for (const { first, second } of this.blocks) x = second.apply(first.apply(x).relu()).add(x).relu();
+    const policy = this.policy.apply(x).relu();
+    const logits = this.dense
+      ? this.logits.apply(toPlanes(policy).reshape([n, -1]))
+      : toPlanes(this.logits.apply(policy)).reshape([n, -1]);
+    const value = this.score.apply(this.value.apply(x).relu().mean([0, 1])).tanh().reshape([n]);
+    return { logits, value };
+  }
+}
+
+function residual(dense: boolean): BenchNet {
+  const n = 256;
+  const random = new Random(1);
+  const model = new Residual(dense, random);
+  const { logits, value } = model.forward(input("planes", [n, 13, 8, 8]));
+  const loss = crossEntropy(logits, input("move", [n], "int32"))
+    .mean()
+    .add(meanSquaredError(value, input("outcome", [n])));
+  const planes = floats(n * 13 * 64, () => (random.next() < 0.1 ? 1 : 0));
+  return {
+    model,
+    loss,
+    batch: { planes, move: integers(n, 4288, random), outcome: floats(n, () => random.next() * 2 - 1) },
+  };
+}
+
+/** One projection for q, k and v; it is cut as weights, which are smaller than what they make. */
+class SelfAttention {
+  readonly qkv;
+  readonly out;
+  constructor(
+    readonly width: number,
+    readonly heads: number,
+    random: Random,
+    bias: boolean,
+  ) {
+    this.qkv = linear(width, 3 * width, random, { bias });
+    this.out = linear(width, width, random, { bias });
+  }
+  apply(x: Tensor, causal: boolean, turn: (x: Tensor) => Tensor = (y) => y): Tensor {
+    const { width, heads } = this;
+    const biases = this.qkv.bias?.split(0, [width, width, width]);
+    const [q, k, v] = this.qkv.weight.split(1, [width, width, width]).map((weight, i) => {
+      const product = x.matmul(weight);
+      return biases ? product.add(biases[i]) : product;
+    });
+    return this.out.apply(attention(turn(q), turn(k), v, heads, causal ? "causal" : "all"));
+  }
+}
+
+class FeedForward {
+  readonly up;
+  readonly down;
+  constructor(width: number, random: Random) {
+    this.up = linear(width, 4 * width, random);
+    this.down = linear(4 * width, width, random);
+  }
+  apply = (x: Tensor) => this.down.apply(this.up.apply(x).gelu());
+}
+
+class Transformer {
+  readonly embedding;
+  readonly position;
+  readonly layers;
+  readonly norm;
+  readonly head;
+
+  constructor(
+    readonly width: number,
+    sparse: boolean,
+    random: Random,
+  ) {
+    this.embedding = embedding(32, width, random);
+    this.position = parameter([79, 1, width], normal(0.02, random));
+    this.layers = Array.from({ length: 4 }, () => ({
+      norm1: layerNorm(width),
+      attention: new SelfAttention(width, 4, random, true),
+      norm2: layerNorm(width),
+      feed: sparse
+        ? experts({ width, hidden: 4 * width, experts: 8, chosen: 2 }, random)
+        : new FeedForward(width, random),
+    }));
+    this.norm = layerNorm(width);
+    this.head = linear(width, 128, random);
+  }
+
+  /** tokens [n, 79] -> logits [n, 128] at the last one */
+  forward(tokens: Tensor): Tensor {
+    let x = this.embedding.apply(tokens.transpose()).mul(Math.sqrt(this.width)).add(this.position); // [79, n, width]
+    for (const { norm1, attention, norm2, feed } of this.layers) {
+      x = x.add(attention.apply(norm1.apply(x), false));
+      const y = feed.apply(norm2.apply(x));
+      x = x.add("y" in y ? y.y : y);
+    }
+    return this.head.apply(this.norm.apply(x).slice(0, 78).reshape([-1, this.width]));
+  }
+}
+
+function transformer(width: number, sparse: boolean): BenchNet {
+  const n = 64;
+  const random = new Random(1);
+  const model = new Transformer(width, sparse, random);
+  const logits = model.forward(input("tokens", [n, 79], "int32"));
+  const loss = crossEntropy(logits, input("bucket", [n], "int32")).mean();
+  return { model, loss, batch: { tokens: integers(n * 79, 32, random), bucket: integers(n, 128, random) } };
+}
+
+class Decoder {
+  readonly embedding;
+  readonly layers;
+  readonly norm;
+  readonly head;
+
+  constructor(random: Random) {
+    this.embedding = embedding(1968, 256, random);
+    this.layers = Array.from({ length: 4 }, () => ({
+      norm1: rmsNorm(256),
+      attention: new SelfAttention(256, 4, random, false),
+      norm2: rmsNorm(256),
+      w1: linear(256, 1024, random, { bias: false }),
+      w3: linear(256, 1024, random, { bias: false }),
+      w2: linear(1024, 256, random, { bias: false }),
+    }));
+    this.norm = rmsNorm(256);
+    this.head = linear(256, 1968, random, { bias: false });
+  }
+
+  /** tokens [n, 284] -> logits [284, n, 1968] */
+  forward(tokens: Tensor): Tensor {
+    const { cosines, sines } = rotaryTables(284, 64);
+    const turn = (x: Tensor) => rotary(x, cosines, sines, 4);
+    let x = this.embedding.apply(tokens.transpose()); // [284, n, 256]
+    for (const { norm1, attention, norm2, w1, w3, w2 } of this.layers) {
+      x = x.add(attention.apply(norm1.apply(x), true, turn));
+      const h = norm2.apply(x);
+      x = x.add(w2.apply(w1.apply(h).silu().mul(w3.apply(h))));
+    }
+    return this.head.apply(this.norm.apply(x));
+  }
+}
+
+function decoder(): BenchNet {
+  const n = 8;
+  const random = new Random(1);
+  const model = new Decoder(random);
+  const logits = model.forward(input("tokens", [n, 284], "int32"));
+  const loss = crossEntropy(logits, input("next", [n, 284], "int32").transpose()).mean();
+  return {
+    model,
+    loss,
+    batch: { tokens: integers(n * 284, 1968, random), next: integers(n * 284, 1968, random) },
+  };
+}
+
+/** Ours, and the names of PyTorch's peers, the first of which is the one to beat. */
+export const BENCH_NETS: Record<string, { build: () => BenchNet; peers: readonly string[] }> = {
+  "residual-dense": { build: () => residual(true), peers: ["residual-dense"] },
+  "residual-conv": { build: () => residual(false), peers: ["residual-conv"] },
+  transformer: { build: () => transformer(128, false), peers: ["transformer"] },
+  moe: { build: () => transformer(64, true), peers: ["moe-all", "moe-sparse"] },
+  decoder: { build: decoder, peers: ["decoder"] },
+};
