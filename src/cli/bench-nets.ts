@@ -73,7 +73,10 @@ class Residual {
     const logits = this.dense
       ? this.logits.apply(toPlanes(policy).reshape([n, -1]))
       : toPlanes(this.logits.apply(policy)).reshape([n, -1]);
-    const value = this.score.apply(this.value.apply(x).relu().mean([0, 1])).tanh().reshape([n]);
+    const value = this.score
+      .apply(this.value.apply(x).relu().mean([0, 1]))
+      .tanh()
+      .reshape([n]);
     return { logits, value };
   }
 }

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { parametersOf, Trainer } from "#tensor";
 import { messageOf, suggestion, UserError } from "#base";
+import { parametersOf, Trainer } from "#tensor";
 import { BENCH_NETS } from "./bench-nets.js";
 import { command, type Io } from "./command.js";
 
@@ -31,7 +31,10 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 async function startTorch(name: string): Promise<Peer> {
   const python = process.env.TABIYA_PYTHON ?? "python3";
   const script = fileURLToPath(new URL("../../bench/torch/step.py", import.meta.url));
-  const child = spawn(python, [script, name], { stdio: ["pipe", "pipe", "ignore"], env: { ...process.env, ...MALLOC } });
+  const child = spawn(python, [script, name], {
+    stdio: ["pipe", "pipe", "ignore"],
+    env: { ...process.env, ...MALLOC },
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const missing = (why: string) =>
     new UserError(
@@ -130,7 +133,12 @@ interface Result {
 }
 
 /** Runs one net in a process of its own, with its own memory and the settings of `MALLOC`. */
-async function benchApart(name: string, steps: number, against: string | undefined, signal: AbortSignal): Promise<Result> {
+async function benchApart(
+  name: string,
+  steps: number,
+  against: string | undefined,
+  signal: AbortSignal,
+): Promise<Result> {
   const args = ["bench", "train", name, "--steps", String(steps), "--here", "--json"];
   if (against) args.push("--against", against);
   const child = spawn(process.execPath, [process.argv[1], ...args], {
@@ -163,7 +171,10 @@ export default command({
     const chosen = nets === undefined || nets.length === 0 ? known : nets;
     for (const name of chosen) {
       if (!known.includes(name)) {
-        throw new UserError("BENCH_NET", `There is no net "${name}".${suggestion(name, known)}\nThere are: ${known.join(", ")}.`);
+        throw new UserError(
+          "BENCH_NET",
+          `There is no net "${name}".${suggestion(name, known)}\nThere are: ${known.join(", ")}.`,
+        );
       }
     }
     const results: object[] = [];
@@ -179,7 +190,9 @@ export default command({
         `${name.padEnd(15)} ${result.bestMs} ms a step (median ${result.medianMs}), session ${result.sessionMs} ms, ${result.peakMemoryMb} MB`,
       );
       for (const peer of result.against) {
-        io.print(`  PyTorch ${peer.name}: ${peer.bestMs} ms (median ${peer.medianMs}), ratio ${peer.ratio} (${peer.medianRatio})`);
+        io.print(
+          `  PyTorch ${peer.name}: ${peer.bestMs} ms (median ${peer.medianMs}), ratio ${peer.ratio} (${peer.medianRatio})`,
+        );
       }
     }
     return { nets: results };

@@ -1,5 +1,6 @@
 import benchCore from "./bench-core.js";
 import benchInfer from "./bench-infer.js";
+import benchTrain from "./bench-train.js";
 import type { Command } from "./command.js";
 import doctor from "./doctor.js";
 import encode from "./encode.js";
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
   suite,
   nnueEval,
   benchCore,
+  benchTrain,
   benchInfer,
   doctor,
   tour,
