@@ -2,6 +2,8 @@ import benchCore from "./bench-core.js";
 import benchInfer from "./bench-infer.js";
 import benchTrain from "./bench-train.js";
 import type { Command } from "./command.js";
+import dataConvert from "./data-convert.js";
+import dataInfo from "./data-info.js";
 import doctor from "./doctor.js";
 import encode from "./encode.js";
 import match from "./match.js";
@@ -18,6 +20,8 @@ export const COMMANDS: readonly Command[] = [
   perft,
   pgnCheck,
   encode,
+  dataConvert,
+  dataInfo,
   match,
   tournament,
   puzzles,

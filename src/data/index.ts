@@ -1,0 +1,1 @@
+export { canConvert, convertRecord, findMoveTable } from "./convert.js";
