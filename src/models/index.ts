@@ -1,2 +1,5 @@
+export { FAMILIES, type FamilyName, type Network } from "./families.js";
+export { loadNetwork, networkBytes } from "./load.js";
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";
 export { syntheticHalfKp, syntheticWide } from "./nnue-synthetic.js";
+export { BOARDS, type PolicyValue, RESIDUAL_SIZES, Residual, type ResidualConfig } from "./residual.js";

@@ -1,0 +1,16 @@
+import type { Random } from "#base";
+import { RESIDUAL_FIELDS, RESIDUAL_SIZES, Residual, type ResidualConfig } from "./residual.js";
+
+/** Every kind of network that the training loop knows. Nothing else switches on a family's name. */
+export const FAMILIES = {
+  residual: {
+    sizes: RESIDUAL_SIZES as Record<string, ResidualConfig>,
+    fields: RESIDUAL_FIELDS, // how a recipe's values are checked
+    build: (config: ResidualConfig, random: Random) => new Residual(config, random),
+  },
+};
+
+export type FamilyName = keyof typeof FAMILIES;
+
+/** A network of any family. */
+export type Network = ReturnType<(typeof FAMILIES)[FamilyName]["build"]>;

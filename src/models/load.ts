@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { messageOf, Random, readBytes, UserError } from "#base";
+import { type NamedTensor, parametersOf, readSafetensors, toFloat32, writeSafetensors } from "#tensor";
+import { FAMILIES, type FamilyName, type Network } from "./families.js";
+
+/** A network's weights as a safetensors file that says itself what it is; `values` replace the weights by others. */
+export function networkBytes(
+  family: FamilyName,
+  network: Network,
+  values: (name: string, data: Float32Array) => Float32Array<ArrayBuffer> = (_, data) => data.slice(),
+): Uint8Array {
+  const tensors = parametersOf(network).map(
+    ({ name, shape, data }): NamedTensor => ({
+      name,
+      dtype: "float32",
+      shape: shape as readonly number[],
+      data: values(name, data),
+    }),
+  );
+  return writeSafetensors(tensors, { format: "tabiya", family, config: JSON.stringify(network.config) });
+}
+
+/** Builds the network that a file written by `networkBytes` holds. */
+export async function loadNetwork(path: string): Promise<{ family: FamilyName; network: Network }> {
+  const { tensors, metadata } = readSafetensors(await readBytes(path), path);
+  const family = metadata.family as FamilyName;
+  if (metadata.format !== "tabiya" || !Object.hasOwn(FAMILIES, family)) {
+    throw new UserError(
+      "WEIGHTS_FAMILY",
+      `${path}: holds tensors, but does not say which network they belong to (family: ${family ?? "missing"}).\n` +
+        `Expected a model.safetensors written by tabiya train, of a family of: ${Object.keys(FAMILIES).join(", ")}.`,
+    );
+  }
+  const network = FAMILIES[family].build(parseConfig(path, family, metadata.config), new Random(1));
+  fill(path, network, tensors);
+  return { family, network };
+}
+
+function parseConfig(path: string, family: FamilyName, text: string) {
+  try {
+    return z.strictObject(FAMILIES[family].fields).parse(JSON.parse(text));
+  } catch (error) {
+    throw new UserError("WEIGHTS_CONFIG", `${path}: its description of the network is damaged: ${messageOf(error)}`);
+  }
+}
+
+function fill(path: string, network: Network, tensors: readonly NamedTensor[]): void {
+  const found = new Map(tensors.map((tensor) => [tensor.name, tensor]));
+  for (const { name, shape, data } of parametersOf(network)) {
+    const tensor = found.get(name);
+    if (!tensor) throw new UserError("WEIGHTS_MISSING", `${path}: tensor ${name} is missing; the file is damaged.`);
+    if (tensor.shape.join() !== shape.join()) {
+      throw new UserError(
+        "WEIGHTS_SHAPE",
+        `${path}: tensor ${name} has shape [${tensor.shape.join(", ")}], but this model needs [${shape.join(", ")}].\n` +
+          "The file was saved by a model of another size.",
+      );
+    }
+    data.set(toFloat32(tensor));
+  }
+}

@@ -1,0 +1,45 @@
+import { MOVE_TABLES } from "#encodings";
+import { concat, constant, type Tensor, withGradient } from "#tensor";
+
+const { moves4288, moves4672 } = MOVE_TABLES;
+const NOTHING = moves4672.size; // the row of zeros behind the others
+const STEPS = 64 * 64; // the indices below are steps, those above underpromotions
+
+/** For each of the 4288 moves the one of the 4672 logits it is, as White's move. */
+const places = Array.from({ length: moves4288.size }, (_, index) => {
+  const move = moves4288.named(index, false);
+  return move ? moves4672.indexOfNamed(move, false) : NOTHING;
+});
+
+/** The same logit on the other side of the board, where Black's pawn stands. */
+const across = (place: number) => (place === NOTHING ? NOTHING : place ^ 56);
+
+/** And back: for each of the 4672 the move it is a part of. */
+const wholes = new Int32Array(moves4672.size).fill(moves4288.size);
+places.forEach((place, index) => {
+  if (place === NOTHING) return;
+  wholes[place] = index;
+  if (index >= STEPS) wholes[across(place)] = index;
+});
+
+const indices = (list: ArrayLike<number>) => constant(list, [list.length], "int32");
+const withZeros = (rows: Tensor) => concat([rows, rows.slice(0, 0, 1).mul(0)], 0);
+
+/**
+ * Logits by from-square and kind of step, seen from White, [8, 8, n, 73] -> logits of moves4288 [n, 4288]; those that
+ * name no move are 0. An underpromotion has one index for both sides, so it is the sum of its plane at the seventh
+ * rank and at the second; the net knows whose move it is.
+ */
+export function regroupMoves(planes: Tensor): Tensor {
+  const rows = planes.transpose([3, 0, 1, 2]).reshape([moves4672.size, "n"]);
+  const padded = withZeros(rows);
+  const steps = padded.gather(indices(places.slice(0, STEPS)));
+  const promotions = places.slice(STEPS);
+  const white = padded.gather(indices(promotions));
+  const black = padded.gather(indices(promotions.map(across)));
+  // Each of the 4672 is part of one move at most, so the gradient is a gather too, cheaper than adding up by index.
+  const regrouped = withGradient(concat([steps, white.add(black)], 0), [rows], (dy) => [
+    withZeros(dy).gather(indices(wholes)),
+  ]);
+  return regrouped.transpose([1, 0]);
+}

@@ -1,0 +1,219 @@
+/**
+ * Residual convolutional networks with a policy and a value head, as in AlphaZero (Silver et al. 2018). The two
+ * published designs differ in what they see and in how they number moves: 13 planes from White's side and 4288 moves,
+ * or 18 planes from the mover's side and 4672.
+ */
+
+import { z } from "zod";
+import type { Random } from "#base";
+import { MOVE_TABLES, ROW_LENGTHS } from "#encodings";
+import {
+  type BatchNorm,
+  batchNorm,
+  type Conv3x3,
+  conv3x3,
+  type Linear,
+  linear,
+  parametersOf,
+  type Tensor,
+  toPlanes,
+  toSquares,
+} from "#tensor";
+import { regroupMoves } from "./regroup-moves.js";
+
+export const BOARDS = {
+  planes13: { moves: "moves4288", planes: ROW_LENGTHS.planes13 / 64 },
+  planes18: { moves: "moves4672", planes: ROW_LENGTHS.planes18 / 64 },
+} as const;
+
+export const POLICY_HEADS = ["conv", "dense"] as const;
+export const VALUE_HEADS = ["tanh", "wdl"] as const;
+
+export interface ResidualConfig {
+  board: keyof typeof BOARDS; // what the net sees, and with it how moves are numbered
+  width: number; // channels in every layer of the trunk
+  blocks: number; // residual blocks, two convolutions each
+  policyHead: (typeof POLICY_HEADS)[number]; // 73 planes of from-squares, or one dense layer over all moves
+  valueHead: (typeof VALUE_HEADS)[number]; // one number from -1 to 1, or win, draw and loss
+  headWidth: number; // channels of the 1x1 convolutions that open the value head and the dense policy head
+  valueHidden: number; // units between the squares and the value; 0 averages over the squares, as published
+  squeeze: number; // units of the squeeze-excitation of each block (Hu et al. 2018); 0 for none
+}
+
+const count = z.int().min(0).max(4096);
+
+export const RESIDUAL_FIELDS = {
+  board: z.enum(Object.keys(BOARDS) as (keyof typeof BOARDS)[]),
+  width: count.min(1),
+  blocks: count,
+  policyHead: z.enum(POLICY_HEADS),
+  valueHead: z.enum(VALUE_HEADS),
+  headWidth: count.min(1),
+  valueHidden: count,
+  squeeze: count,
+} satisfies { [K in keyof ResidualConfig]: z.ZodType<ResidualConfig[K]> };
+
+const PUBLISHED: ResidualConfig = {
+  board: "planes13",
+  width: 64,
+  blocks: 4,
+  policyHead: "dense",
+  valueHead: "tanh",
+  headWidth: 32,
+  valueHidden: 0,
+  squeeze: 0,
+};
+
+const OURS: ResidualConfig = {
+  ...PUBLISHED,
+  board: "planes18",
+  policyHead: "conv",
+  valueHead: "wdl",
+  headWidth: 16,
+  valueHidden: 64,
+};
+
+export const RESIDUAL_SIZES = {
+  tiny: { ...OURS, width: 16, blocks: 2, headWidth: 8, valueHidden: 16 }, // for tests: trains in seconds on one core
+  base: OURS, // 64x4 with convolutional heads: some 2,000 positions a second on two cores
+  published: PUBLISHED, // of rl_chess_agent: 9.1 million parameters, nearly all of them in the dense policy
+} satisfies Record<string, ResidualConfig>;
+
+class Block {
+  readonly conv1: Conv3x3;
+  readonly norm1: BatchNorm;
+  readonly conv2: Conv3x3;
+  readonly norm2: BatchNorm;
+  readonly squeeze: Linear | undefined;
+  readonly excite: Linear | undefined;
+
+  constructor({ width, squeeze }: ResidualConfig, random: Random) {
+    this.conv1 = conv3x3(width, width, random);
+    this.norm1 = batchNorm(width);
+    this.conv2 = conv3x3(width, width, random);
+    this.norm2 = batchNorm(width);
+    if (squeeze === 0) return;
+    this.squeeze = linear(width, squeeze, random);
+    this.excite = linear(squeeze, width, random);
+  }
+
+  /** [8, 8, n, width] -> the same */
+  apply(x: Tensor): Tensor {
+    const inner = this.norm1.apply(this.conv1.apply(x)).relu();
+    let y = this.norm2.apply(this.conv2.apply(inner));
+    if (this.squeeze && this.excite) {
+      const gate = this.excite.apply(this.squeeze.apply(y.mean([0, 1])).relu()).sigmoid(); // [n, width]
+      y = y.mul(gate);
+    }
+    return y.add(x).relu();
+  }
+}
+
+/** A 1x1 convolution, a norm and a ReLU: how each head narrows the trunk. */
+class Narrow {
+  readonly conv: Linear;
+  readonly norm: BatchNorm;
+
+  constructor(inputs: number, outputs: number, random: Random) {
+    this.conv = linear(inputs, outputs, random, { bias: false });
+    this.norm = batchNorm(outputs);
+  }
+
+  apply = (x: Tensor): Tensor => this.norm.apply(this.conv.apply(x)).relu();
+}
+
+class ConvPolicy {
+  readonly conv: Conv3x3;
+  readonly norm: BatchNorm;
+  readonly moves: Linear;
+
+  constructor(
+    { width, board }: ResidualConfig,
+    random: Random,
+    private readonly absolute = board === "planes13",
+  ) {
+    this.conv = conv3x3(width, width, random);
+    this.norm = batchNorm(width);
+    this.moves = linear(width, 73, random);
+  }
+
+  /** [8, 8, n, width] -> [n, moves] */
+  apply(x: Tensor): Tensor {
+    const planes = this.moves.apply(this.norm.apply(this.conv.apply(x)).relu()); // [8, 8, n, 73]
+    if (this.absolute) return regroupMoves(planes);
+    return toPlanes(planes).reshape(["n", MOVE_TABLES.moves4672.size]);
+  }
+}
+
+class DensePolicy {
+  readonly narrow: Narrow;
+  readonly moves: Linear;
+
+  constructor({ width, headWidth, board }: ResidualConfig, random: Random) {
+    this.narrow = new Narrow(width, headWidth, random);
+    this.moves = linear(64 * headWidth, MOVE_TABLES[BOARDS[board].moves].size, random);
+  }
+
+  /** [8, 8, n, width] -> [n, moves] */
+  apply = (x: Tensor): Tensor => this.moves.apply(flat(this.narrow.apply(x)));
+}
+
+class Value {
+  readonly narrow: Narrow;
+  readonly hidden: Linear | undefined;
+  readonly out: Linear;
+
+  constructor({ width, headWidth, valueHidden, valueHead }: ResidualConfig, random: Random) {
+    this.narrow = new Narrow(width, headWidth, random);
+    if (valueHidden > 0) this.hidden = linear(64 * headWidth, valueHidden, random);
+    this.out = linear(valueHidden || headWidth, valueHead === "wdl" ? 3 : 1, random);
+  }
+
+  /** [8, 8, n, width] -> [n, 1 or 3] */
+  apply(x: Tensor): Tensor {
+    const narrow = this.narrow.apply(x); // [8, 8, n, headWidth]
+    return this.out.apply(this.hidden ? this.hidden.apply(flat(narrow)).relu() : narrow.mean([0, 1]));
+  }
+}
+
+/** [8, 8, n, c] -> [n, 64 * c] */
+const flat = (x: Tensor): Tensor => x.transpose([2, 0, 1, 3]).reshape(["n", 64 * (x.dim(-1) as number)]);
+
+/** What a policy and value network says of positions, for the side to move. */
+export interface PolicyValue {
+  policy: Tensor; // [n, moves], logits of all moves, legal or not
+  value: Tensor; // [n], from -1 (lost) to 1 (won)
+  wdl: Tensor | undefined; // [n, 3], logits of win, draw and loss, where the net tells them apart
+}
+
+export class Residual {
+  readonly stem: Conv3x3;
+  readonly stemNorm: BatchNorm;
+  readonly trunk: readonly Block[];
+  readonly policy: ConvPolicy | DensePolicy;
+  readonly value: Value;
+
+  constructor(
+    readonly config: ResidualConfig,
+    random: Random,
+  ) {
+    const { board, width, blocks, policyHead } = config;
+    this.stem = conv3x3(BOARDS[board].planes, width, random);
+    this.stemNorm = batchNorm(width);
+    this.trunk = Array.from({ length: blocks }, () => new Block(config, random));
+    this.policy = policyHead === "conv" ? new ConvPolicy(config, random) : new DensePolicy(config, random);
+    this.value = new Value(config, random);
+    parametersOf(this); // names them
+  }
+
+  /** planes [n, planes, 8, 8] */
+  forward(planes: Tensor): PolicyValue {
+    let x = this.stemNorm.apply(this.stem.apply(toSquares(planes))).relu(); // [8, 8, n, width], through the whole trunk
+    for (const block of this.trunk) x = block.apply(x);
+    const policy = this.policy.apply(x);
+    const out = this.value.apply(x);
+    if (this.config.valueHead === "tanh") return { policy, value: out.reshape(["n"]).tanh(), wdl: undefined };
+    const [win, , loss] = out.softmax().split(-1, [1, 1, 1]);
+    return { policy, value: win.sub(loss).reshape(["n"]), wdl: out };
+  }
+}
