@@ -1,3 +1,4 @@
+import benchArena from "./bench-arena.js";
 import benchCore from "./bench-core.js";
 import benchInfer from "./bench-infer.js";
 import benchTrain from "./bench-train.js";
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   nnueEval,
   benchCore,
   benchTrain,
+  benchArena,
   benchInfer,
   doctor,
   tour,
