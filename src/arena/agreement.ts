@@ -23,11 +23,9 @@ export function expectedScore({ wdl, scoreCp }: Pick<Variation, "wdl" | "scoreCp
 }
 
 /** Reads a line `{"fen", "moves": {uci: centipawns or "#n"}}`, every legal move valued for the side to move. */
-export function parseMoveLabels(
-  line: string,
-  where: string,
-): Required<Pick<Labelled, "position" | "moves">> {
-  const wrong = (what: string) => new UserError("LABEL_LINE", `${where}: ${what}; expected {"fen":..., "moves":{uci: cp}}.`);
+export function parseMoveLabels(line: string, where: string): Required<Pick<Labelled, "position" | "moves">> {
+  const wrong = (what: string) =>
+    new UserError("LABEL_LINE", `${where}: ${what}; expected {"fen":..., "moves":{uci: cp}}.`);
   let record: { fen?: unknown; moves?: unknown };
   try {
     record = JSON.parse(line);
@@ -43,7 +41,8 @@ export function parseMoveLabels(
     const move = parseUci(position, text);
     const mate = typeof value === "string" ? /^#(-?\d+)$/.exec(value) : undefined;
     const score = mate ? mateScore(Number(mate[1])) : value;
-    if (move === undefined || typeof score !== "number") throw wrong(`"${text}": ${JSON.stringify(value)} is no valued move`);
+    if (move === undefined || typeof score !== "number")
+      throw wrong(`"${text}": ${JSON.stringify(value)} is no valued move`);
     moves.set(move, score);
   }
   return { position, moves };
@@ -164,7 +163,15 @@ export class Agreement {
     const calibration: CalibrationBin[] = this.bins.flatMap(({ expected, actual }, i) =>
       expected.value === null || actual.value === null
         ? []
-        : [{ from: i / BINS, to: (i + 1) / BINS, count: expected.count, expected: expected.value, actual: actual.value }],
+        : [
+            {
+              from: i / BINS,
+              to: (i + 1) / BINS,
+              count: expected.count,
+              expected: expected.value,
+              actual: actual.value,
+            },
+          ],
     );
     const valued = calibration.reduce((sum, { count }) => sum + count, 0);
     const gap = calibration.reduce((sum, bin) => sum + bin.count * Math.abs(bin.expected - bin.actual), 0);

@@ -101,7 +101,7 @@ export async function playContest(contest: Contest): Promise<void> {
         }
       }
       record ??= await playGame(players as Record<"white" | "black", Player>, opening, conditions, {
-        seed: (seed * 0x9e3779b1 + game.index) | 0,
+        seed: (Math.imul(seed, 0x9e3779b1) + game.index) | 0,
         signal: stop.signal,
       });
       healthy = record.fault === undefined;

@@ -64,7 +64,9 @@ export function estimate({ wins, draws, losses }: Score, pairs: Readonly<Pentano
     score,
     elo: score > 0 && score < 1 ? eloOfScore(score) + 0 : null, // + 0 turns -0 into 0
     error: bounded ? (eloOfScore(high) - eloOfScore(low)) / 2 : null,
-    los: variance > 0 ? normalBelow((score - 0.5) / standardError) : (Math.sign(score - 0.5) + 1) / 2,
+    los: normalBelow(
+      variance > 0 ? (score - 0.5) / standardError : (wins - losses) / Math.sqrt(Math.max(1, wins + losses)), // all pairs alike: each decided game as a toss-up
+    ),
     drawRate: draws / games,
   };
 }

@@ -78,7 +78,10 @@ export async function playGame(
   let mover: Color = position.turn;
   try {
     signal.throwIfAborted();
-    for (mover of ["white", "black"] as const) await Promise.race([players[mover].newGame({ seed }), interrupted]);
+    for (mover of ["white", "black"] as const) {
+      const own = Math.imul(seed, 2) + (mover === "white" ? 0 : 1); // else two players of chance would draw alike
+      await Promise.race([players[mover].newGame({ seed: own }), interrupted]);
+    }
     await playMoves(position, record, conditions, (color, limits) => {
       mover = color;
       return Promise.race([players[color].choose(position, limits), interrupted]);

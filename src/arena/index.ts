@@ -1,4 +1,5 @@
 export { type Adjudication, parseRule } from "./adjudication.js";
+export { Agreement, askAbout, type CalibrationBin, type Labelled, parseMoveLabels } from "./agreement.js";
 export { type Contest, type ContestGame, checkPlayers, distinctNames, listGames, playContest } from "./contest.js";
 export { type Estimate, eloOfScore, estimate, type Pentanomial, type Score, scoreOfElo } from "./elo.js";
 export { type Examination, examine, shareInterval } from "./examine.js";

@@ -1,3 +1,4 @@
+import agreement from "./agreement.js";
 import benchArena from "./bench-arena.js";
 import benchCore from "./bench-core.js";
 import benchInfer from "./bench-infer.js";
@@ -27,6 +28,7 @@ export const COMMANDS: readonly Command[] = [
   tournament,
   puzzles,
   suite,
+  agreement,
   nnueEval,
   benchCore,
   benchTrain,
