@@ -44,37 +44,17 @@ test("a match counts from the first player's view and prints the fields of the c
 });
 
 test("a test stops by itself", async () => {
-  const result = await json(
-    "match",
-    "random",
-    fixture("illegal 3"),
-    "--nodes",
-    "1",
-    "--sprt",
-    "0,50",
-    "--games",
-    "1000",
-  );
+  const result = await json("match", "random", "random", "--sprt", "-200,-100", "--max-moves", "40");
   assert.equal(result.sprt.result, "H1");
   assert.ok(result.sprt.llr >= result.sprt.upper);
-  assert.ok(result.wins < 100 && result.wins % 2 === 0);
+  const games = result.wins + result.draws + result.losses;
+  assert.ok(games > 2 && games < 200, `${games} games`);
 });
 
 test("a match killed with kill -9 goes on, without losing or repeating a game", async () => {
   const pgn = join(folder, "killed.pgn");
-  const args = [
-    "match",
-    "random",
-    "random",
-    "--games",
-    "400",
-    "--concurrency",
-    "2",
-    "--pgn",
-    pgn,
-    "--resume",
-    "--json",
-  ];
+  const match = ["match", "random", "random", "--games", "300", "--concurrency", "2", "--max-moves", "20"];
+  const args = [...match, "--pgn", pgn, "--resume", "--json"];
   const main = new URL("../dist/cli/main.js", import.meta.url).pathname;
   const counts: number[] = [];
   for (let round = 0; round < 3; round++) {
@@ -87,20 +67,78 @@ test("a match killed with kill -9 goes on, without losing or repeating a game", 
     counts.push(gamesIn(pgn).length);
     appendFileSync(pgn, '[Event "Tabiya match"]\n[Site "?"]\n[White "rand'); // as a write cut off in the middle
   }
-  assert.ok(counts[2] < 400, `it was over before it was killed: ${counts}`);
+  assert.ok(counts[2] < 300, `it was over before it was killed: ${counts}`);
   const resumed = JSON.parse(
     execFileSync(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "ignore"] }).toString(),
   );
   const games = gamesIn(pgn);
-  assert.equal(games.length, 400);
-  assert.equal(new Set(games.map(({ GameIndex }) => GameIndex)).size, 400);
-  const fresh = await json(...args.slice(0, 7), "--pgn", join(folder, "fresh.pgn"));
+  assert.equal(games.length, 300);
+  assert.equal(new Set(games.map(({ GameIndex }) => GameIndex)).size, 300);
+  const fresh = await json(...match, "--pgn", join(folder, "fresh.pgn"));
   for (const key of ["wins", "draws", "losses", "elo", "error", "los", "pentanomial"]) {
     assert.deepEqual(resumed[key], fresh[key], key);
   }
-  assert.equal(resumed.wins + resumed.draws + resumed.losses, 400);
+  assert.equal(resumed.wins + resumed.draws + resumed.losses, 300);
   // once more: nothing is left to be played
   assert.deepEqual((await json(...args.slice(0, -1))).pentanomial, fresh.pentanomial);
+});
+
+test("Ctrl-C ends a match with 130, its engines with it, and keeps the finished games", async () => {
+  const pgn = join(folder, "interrupted.pgn");
+  const mode = `ok ${process.pid}`; // to be found in the list of processes
+  const main = new URL("../dist/cli/main.js", import.meta.url).pathname;
+  const args = [
+    "match",
+    "random",
+    fixture(mode),
+    "--games",
+    "5000",
+    "--nodes",
+    "1",
+    "--pgn",
+    pgn,
+    "--concurrency",
+    "2",
+  ];
+  const child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+  let stderr = "";
+  child.stderr.on("data", (chunk) => (stderr += chunk));
+  while ((existsSync(pgn) ? gamesIn(pgn).length : 0) < 5) await new Promise((resolve) => setTimeout(resolve, 20));
+  child.kill("SIGINT");
+  const code = await new Promise((resolve) => child.on("exit", resolve));
+  assert.equal(code, 130);
+  assert.match(stderr, /interrupted: .*--resume/s);
+  const left = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n");
+  assert.deepEqual(
+    left.filter((line) => line.includes(`engine.mjs ${mode}`)),
+    [],
+  );
+  const kept = gamesIn(pgn).length;
+  const more = ["--resume", "--games", String(kept + 2)];
+  const result = await json(...args.slice(0, 3), ...args.slice(5), ...more);
+  assert.equal(result.wins + result.draws + result.losses, kept + 2);
+});
+
+test("a book of games gives its openings, cut where asked", async () => {
+  const book = join(folder, "book.pgn");
+  writeFileSync(book, '[Event "a"]\n\n1. e4 e5 2. Nf3 *\n\n[Event "b"]\n\n1. d4 d5 2. c4 *\n');
+  const pgn = join(folder, "from-book.pgn");
+  await json("match", "random", "random", "--games", "4", "--openings", book, "--plies", "2", "--pgn", pgn);
+  const text = readFileSync(pgn, "utf8");
+  assert.equal(text.match(/^1\. e4 e5 2\. \S+ \{/gm)?.length, 2);
+  assert.equal(text.match(/^1\. d4 d5 2\. \S+ \{/gm)?.length, 2);
+});
+
+test("agreement reads games and valued moves", async () => {
+  const games = join(folder, "seen.pgn");
+  writeFileSync(games, '[Event "a"]\n[Result "1-0"]\n\n1. e4 {[%eval 0.3]} e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 1-0\n');
+  const result = await json("agreement", "random", games, "--skip", "2", "--per-game", "3");
+  assert.equal(result.positions, 3);
+  assert.ok(result.moveMatch >= 0 && result.high < 1 && result.valueMae === null);
+  const labels = join(folder, "labels.jsonl");
+  writeFileSync(labels, '{"fen":"7k/8/8/8/8/8/8/K7 w - - 0 1","moves":{"a1a2":0,"a1b1":0,"a1b2":0}}\n');
+  const best = await json("agreement", "random", labels);
+  assert.deepEqual([best.positions, best.moveMatch, best.regret], [1, 1, 0]);
 });
 
 test("a file of games is neither overwritten nor mixed with other conditions", async () => {
