@@ -19,13 +19,14 @@
 // The caller uses 14 and 15.
 // A tag, words: name, length, value, length | 1 << 31 if the value has backslashes.
 // A note, words: kind << 24 | ply, address or NAG, length.
+import { readFen } from "./fen";
 import { copyPosition, play, side } from "./position";
 import { parseSan, SAN_AMBIGUOUS, SAN_ILLEGAL } from "./san";
 
 // What readGame returns.
 const GAME: i32 = 0; // an entry was written
 const MORE: i32 = 1; // the text ends inside a game: call again when more of it is there
-const NEEDS_START: i32 = 2; // a FEN or Variant tag: put the position at `start` and call again, mode PLAY or SKIP
+const NEEDS_START: i32 = 2; // an unusual FEN or Variant tag: put the position at `start` and call again, mode PLAY or SKIP
 const FULL: i32 = 3; // an array of the caller is full
 const NOTHING: i32 = 4; // no game before the end of the text
 
@@ -330,6 +331,15 @@ function isStandard(at: usize, length: i32): bool {
   return length == 13 && isWord(at, 4, 0x6d6f7266, 4) && isWord(at + 5, 8, 0x6e6f697469736f70, 8);
 }
 
+/** Writes the position a game starts from, given its FEN tag if it has one; false if that needs the caller's help. */
+function putStart(r: usize, fen: usize, needsHelp: bool): bool {
+  const start = <usize>load<u32>(r, 40);
+  if (needsHelp) return false;
+  if (fen) return readFen(<usize>load<u32>(fen, 8), load<i32>(fen, 12), start); // a negative length has backslashes
+  copyPosition(start, <usize>load<u32>(r, 44));
+  return true;
+}
+
 /**
  * Reads the game that begins at or after `from`. `isLast` says that no text follows `end`. There must be a readable byte
  * before `from`: a line end, if `from` begins a line.
@@ -356,7 +366,8 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
   let tagResult = 0;
   let playing = mode != SKIP;
   let prepared = false; // the start is on the board `p`
-  let needsStart = false;
+  let needsHelp = false; // a Variant tag names something else than chess
+  let fen: usize = 0; // the tag
   let inMoves = false; // something of the move text was seen
   let text: usize = 0; // where the game begins
 
@@ -421,17 +432,16 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       prepared = false;
       at = next;
       if (isWord(name, nameLength, 0x746c75736572, 6)) tagResult = max(parseResult(value, valueLength), 0);
-      else if (isWord(name, nameLength, 0x6e6566, 3)) needsStart = true;
-      else if (isWord(name, nameLength, 0x746e6169726176, 7)) needsStart = needsStart || !isStandard(value, valueLength);
+      else if (isWord(name, nameLength, 0x6e6566, 3)) fen = fen || tag - 16;
+      else if (isWord(name, nameLength, 0x746e6169726176, 7)) needsHelp = needsHelp || !isStandard(value, valueLength);
       continue;
     }
 
     if (!prepared && playing) {
-      if (needsStart && mode == FIRST) {
+      if (mode == FIRST && !putStart(r, fen, needsHelp)) {
         store<u32>(game, <i32>((tag - firstTag) >> 4), 12);
         return NEEDS_START;
       }
-      if (mode == FIRST) copyPosition(start, <usize>load<u32>(r, 44));
       copyPosition(p, start);
       prepared = true;
     }
@@ -588,11 +598,10 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       at = close + usize(close < end);
     }
   } else if (!prepared && playing) {
-    if (needsStart && mode == FIRST) {
+    if (mode == FIRST && !putStart(r, fen, needsHelp)) {
       store<u32>(game, <i32>((tag - firstTag) >> 4), 12);
       return NEEDS_START;
     }
-    if (mode == FIRST) copyPosition(start, <usize>load<u32>(r, 44));
   }
   store<u32>(game, <u32>text);
   store<u32>(game, <u32>at, 4);

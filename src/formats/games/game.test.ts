@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { test } from "vitest";
-import { openBytes } from "#base";
-import { formatFen, formatSan } from "#chess";
+import { concatBytes, openBytes, Random } from "#base";
+import { formatFen, formatSan, parseFen, START_FEN } from "#chess";
 import type { BadGame } from "./bad-game.js";
 import { NO_CLOCK, NO_EVAL } from "./block.js";
 import { type Game, parseGames, readGameBlocks, readGames } from "./game.js";
@@ -250,6 +250,34 @@ test("a stream of many megabytes gives the same games as its parts, whatever the
     }
     assert.equal(games, 30_000);
     assert.equal(lastLine, 29_999 * 5 + 1);
+  }
+});
+
+test("a game is read whole wherever the input is cut", () => {
+  const text = `[Event "a"]\n[FEN "${START_FEN}"]\n\n{[%eval 0.1]} 1. e4! $2 e5 ; x\n(1... c5) 2. Nf3 !? {[%clk 0:01:02]} 2... Nc6 1/2-1/2 {y}\n%z\n[Event "b"]\n\n1. Ke2\n\n[Event "c"]\n\n1. d4 0-1`;
+  const content = ({ games, bad }: ReturnType<typeof read>) => [
+    games.map((game) => [[...game.tags], sans(game), [...game.evals], [...game.clocksMs], game.result, game.line]),
+    games.map((game) => [0, 1, 2, 3, 4].map((ply) => [game.comments(ply), game.nags(ply)])),
+    bad.map((error) => [error.game, error.line, error.reason]),
+  ];
+  const bytes = new TextEncoder().encode(text);
+  const spaces = new Uint8Array(1 << 20).fill(32);
+  const expected = content(read(text));
+  for (let cut = 1; cut < text.length; cut++) {
+    // The input holds a megabyte: it is full `cut` bytes into the text. (The next test but one enlarges it for good.)
+    assert.deepEqual(content(read(concatBytes([spaces.subarray(cut), bytes]))), expected, `cut at ${cut}`);
+  }
+});
+
+test("a FEN tag gives the position that parseFen gives", () => {
+  const random = new Random(3);
+  for (let game = 0; game < 40; game++) {
+    const position = parseFen(START_FEN);
+    for (let moves = position.moves(); moves.length > 0 && position.history.length < 80; moves = position.moves()) {
+      position.play(random.pick(moves));
+      const fen = formatFen(position);
+      assert.deepEqual(only(`[FEN "${fen}"]\n\n*`).start.bytes(), parseFen(fen).bytes());
+    }
   }
 });
 

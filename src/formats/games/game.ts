@@ -9,12 +9,23 @@ const NOTE_COMMENT = 1;
 const NOTE_NAG = 2;
 const NOTE_VARIATION = 3;
 
-// What the core reads into `evals` and `clocksMs` (parseEval and parseClock in assembly/chess/pgn.ts).
-const COMMANDS =
-  /\[%(?:eval\s+[-+#M]*(?:\d+\.?\d*|\.\d+)(?:[,\s][^\]]*)?|clk\s+\d+(?::\d+)*(?:\.\d*)?(?:\s[^\]]*)?)\]/g;
+// The commands that the core reads into `evals` and `clocksMs` (readCommands in assembly/chess/pgn.ts).
+const COMMAND = /\[%(eval|clk)[ \t-\r]+([^\]]*)\]/g;
+const EVAL = /^(?:[-+]*(?:\d+\.?\d*|\.\d+)|[-+]*[#M][-+#M]*\d+)(?:[, \t-\r].*)?$/s;
+const CLOCK = /^\d+(?::\d+)*(?:\.\d*)?(?:[ \t-\r].*)?$/s;
 
-/** A comment without the commands that `evals` and `clocksMs` hold, on one line. */
-const plainComment = (text: string): string => text.replace(COMMANDS, " ").replace(/\s+/g, " ").trim();
+function replaceCommands(text: string, by: (command: string) => string): string {
+  return text.replace(COMMAND, (command, name, value) => ((name === "eval" ? EVAL : CLOCK).test(value) ? by(command) : command)); // biome-ignore format: one line
+}
+
+/** A comment without those commands, on one line. */
+function plainComment(text: string): string {
+  if (!text.includes("[%")) return text.replace(/\s+/g, " ").trim();
+  const rest = replaceCommands(text, () => " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return replaceCommands(rest, (command) => `[ ${command.slice(1)}`); // what only looks like one now that others are gone
+}
 
 /** A game as it was read. Moves and numbers are there at once; texts are decoded when they are asked for. */
 export class Game {
@@ -109,10 +120,18 @@ export class Game {
         return [];
       }
       const text = this.text.subarray(from, from + length);
-      const options = { source: this.source, onBad: (error: BadGame) => fail(`in a variation, ${error.reason}`) };
+      let isBad = false;
+      const options = {
+        source: this.source,
+        onBad: (error: BadGame) => {
+          isBad = true;
+          fail(`in a variation, ${error.reason}`);
+        },
+      };
       const lines = parseFrom(text, this.positionAt(ply - 1), options);
-      if (lines.length > 1 || lines.some((line) => line.tagWords.length > 0)) fail("a variation holds a whole game.");
-      else return lines;
+      if (isBad) return [];
+      if (lines.length === 1 && lines[0].plies > 0 && lines[0].tagWords.length === 0) return lines;
+      fail("a variation is not one line of moves.");
       return [];
     });
   }
