@@ -38,8 +38,9 @@ export const threads: PlatformThreads = {
     };
   },
 
-  async loadRuntime() {
-    const runtime = await import("onnxruntime-web");
+  async loadRuntime(device) {
+    // the build without graphics is half as large (14 MB) and opens a session in half the time
+    const runtime = await (device === "cpu" ? import("onnxruntime-web/wasm") : import("onnxruntime-web"));
     if (!globalThis.crossOriginIsolated) runtime.env.wasm.numThreads = 1; // threads need shared memory
     return runtime as unknown as Runtime;
   },

@@ -18,7 +18,7 @@ export interface PlatformThreads {
   startWorker(path: string): Channel;
   /** Inside a worker: the line to whoever started it. */
   parent(): Channel;
-  loadRuntime(): Promise<Runtime>;
+  loadRuntime(device: string): Promise<Runtime>;
   /** Whether the runtime writes results into memory the caller provides. */
   runtimeFillsOutputs: boolean;
 }

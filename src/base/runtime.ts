@@ -1,7 +1,7 @@
 import { platform } from "#platform";
 
-/** ONNX Runtime for this platform; the first call loads it. */
-export const loadRuntime = () => platform.loadRuntime();
+/** ONNX Runtime for this platform, able to use this device; the first call loads it. */
+export const loadRuntime = (device: string) => platform.loadRuntime(device);
 
 /** Whether it writes results into memory the caller provides (Node), or always into its own (browser). */
 export const runtimeFillsOutputs: boolean = platform.runtimeFillsOutputs;

@@ -21,7 +21,7 @@ export async function createSession(model: Uint8Array, { device = "cpu", threads
       `There is no device "${device}".${suggestion(device, DEVICES)}\nThe devices are: ${DEVICES.join(", ")}.`,
     );
   }
-  const runtime = await loadRuntime();
+  const runtime = await loadRuntime(device);
   try {
     const session = await runtime.InferenceSession.create(model, {
       executionProviders: [device],
