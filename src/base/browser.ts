@@ -78,6 +78,12 @@ export const platform: Platform = {
   rename: async (path) => {
     throw unavailable(path);
   },
+  openAppend: async (path) => {
+    throw unavailable(path);
+  },
+  createScratch: async (near) => {
+    throw unavailable(near);
+  },
   remove: async () => {},
   temporaryName: (path) => path,
   compress: () => {

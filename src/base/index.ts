@@ -17,9 +17,10 @@ export {
 } from "./files.js";
 export { type LineBatch, readLineBatches, readLines } from "./lines.js";
 export { nearest, suggestion } from "./nearest.js";
-export type { Platform, Process, ProcessEnd, ProcessEvents, RandomBytes, Runtime } from "./platform.js";
+export type { Platform, Process, ProcessEnd, ProcessEvents, RandomBytes, Runtime, Scratch } from "./platform.js";
 export { findProgram, startProcess } from "./processes.js";
 export { Random } from "./random.js";
 export { loadRuntime, runtimeFillsOutputs } from "./runtime.js";
+export { createScratch, Journal } from "./scratch.js";
 export { compileWasm, createMemory, loadWasm, WasmInstance } from "./wasm.js";
-export { type Channel, serve, startWorker, Transferred, WorkerClient } from "./workers.js";
+export { type Channel, serve, startWorker, Transferred, WorkerClient, WorkerPool } from "./workers.js";

@@ -1,14 +1,14 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { access, constants, open, rename, stat, unlink } from "node:fs/promises";
+import { access, constants, type FileHandle, open, rename, stat, truncate, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { Decompress } from "fzstd";
 import { UserError } from "./errors.js";
-import type { PlatformFiles, RawBytes, RawOutput } from "./platform.js";
+import type { PlatformFiles, RawBytes, RawOutput, Scratch } from "./platform.js";
 
 const CHUNK = 256 * 1024;
 
@@ -73,23 +73,25 @@ function openRandom(path: string) {
   const { size } = fstatSync(file);
   return {
     size,
-    read(offset: number, length: number): Uint8Array {
-      const bytes = new Uint8Array(length);
-      // Synchronous on purpose: a read from the page cache takes 1 microsecond, a promise through the thread pool 20.
-      for (let done = 0; done < length; ) {
-        const got = readSync(file, bytes, done, length - done, offset + done);
-        if (got === 0) {
-          throw new UserError(
-            "FILE_TRUNCATED",
-            `${path}: ends at byte ${offset + done}; expected ${length - done} bytes more. Did it change while it was read?`,
-          );
-        }
-        done += got;
-      }
-      return bytes;
-    },
+    read: (offset: number, length: number) => readAt(file, path, offset, length),
     close: () => closeSync(file),
   };
+}
+
+/** Synchronous on purpose: a read from the page cache takes 1 microsecond, a promise through the thread pool 20. */
+function readAt(file: number, path: string, offset: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length; ) {
+    const got = readSync(file, bytes, done, length - done, offset + done);
+    if (got === 0) {
+      throw new UserError(
+        "FILE_TRUNCATED",
+        `${path}: ends at byte ${offset + done}; expected ${length - done} bytes more. Did it change while it was read?`,
+      );
+    }
+    done += got;
+  }
+  return bytes;
 }
 
 let outputs = 0;
@@ -103,15 +105,56 @@ async function createRaw(path: string): Promise<RawOutput> {
       discard: async () => {},
     };
   }
-  const handle = await open(path, "wx").catch((error: unknown) => {
+  return writing(await openHandle(path, "wx"));
+}
+
+const openHandle = (path: string, flags: string) =>
+  open(path, flags).catch((error: unknown) => {
     throw explainOpen(error, path);
   });
+
+async function openAppend(path: string, length: number): Promise<RawOutput> {
+  const handle = await openHandle(path, "a");
+  await truncate(path, length);
+  return writing(handle);
+}
+
+const temporaryName = (path: string) => join(dirname(path), `.${basename(path)}.${process.pid}-${outputs++}.part`);
+
+async function createScratch(near: string): Promise<Scratch> {
+  const path = temporaryName(near);
+  const handle = await openHandle(path, "wx+");
+  // Where a file that is open can lose its name, nothing is left of it even after kill -9.
+  const nameless = await unlink(path).then(
+    () => true,
+    () => false,
+  );
+  let size = 0;
   return {
-    async write(bytes) {
-      for (let done = 0; done < bytes.length; ) {
-        done += (await handle.write(bytes, done, bytes.length - done)).bytesWritten;
-      }
+    get size() {
+      return size;
     },
+    async write(bytes) {
+      await writeAll(handle, bytes);
+      size += bytes.length;
+    },
+    read: (offset, length) => readAt(handle.fd, path, offset, length),
+    async close() {
+      await handle.close();
+      if (!nameless) await unlink(path).catch(() => {});
+    },
+  };
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    done += (await handle.write(bytes, done, bytes.length - done)).bytesWritten;
+  }
+}
+
+function writing(handle: FileHandle): RawOutput {
+  return {
+    write: (bytes) => writeAll(handle, bytes),
     async finish() {
       await handle.sync();
       await handle.close();
@@ -301,7 +344,9 @@ export const files: PlatformFiles = {
   createRaw,
   rename: renameInto,
   remove: (path) => unlink(path).catch(() => {}),
-  temporaryName: (path) => join(dirname(path), `.${basename(path)}.${process.pid}-${outputs++}.part`),
+  temporaryName,
+  openAppend,
+  createScratch,
   decompress: (kind, bytes, name) => DECODERS[kind](bytes, name),
   compress,
 };

@@ -32,6 +32,10 @@ export interface PlatformFiles {
   createRaw(path: string): Promise<RawOutput>;
   /** Puts a finished file in its place, over what was there. */
   rename(from: string, to: string): Promise<void>;
+  /** A file that grows; made if there is none, cut to `length` bytes if there is one. */
+  openAppend(path: string, length: number): Promise<RawOutput>;
+  /** Room on the disk near `path` for work that is larger than memory. No other program sees it. */
+  createScratch(near: string): Promise<Scratch>;
   /** Deletes a file; says nothing if there is none. */
   remove(path: string): Promise<void>;
   /** A name in the same folder that nobody else uses. */
@@ -57,6 +61,14 @@ export interface RawOutput {
   finish(): Promise<void>;
   /** Closes without caring for what was written. */
   discard(): Promise<void>;
+}
+
+/** A file without a name: written from front to back, read in any order, gone once it is closed or we end. */
+export interface Scratch {
+  readonly size: number;
+  write(bytes: Uint8Array): Promise<void>;
+  read(offset: number, length: number): Uint8Array;
+  close(): Promise<void>;
 }
 
 /** Bytes read in any order, at once: for files in which one jumps about. */

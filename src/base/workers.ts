@@ -70,6 +70,45 @@ export class WorkerClient {
 /** Starts one of our worker files, by its path below dist: "tensor/session-worker". */
 export const startWorker = (path: string): WorkerClient => new WorkerClient(platform.startWorker(path));
 
+/** Several workers of one kind that share a stream of questions. */
+export class WorkerPool {
+  private readonly workers: WorkerClient[];
+  private turn = 0;
+
+  constructor(path: string, count: number) {
+    this.workers = Array.from({ length: count }, () => startWorker(path));
+  }
+
+  /** Asks every worker the same; for settings. */
+  async tell(method: string, argument: unknown): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.call(method, argument)));
+  }
+
+  /**
+   * Answers in the order of the questions, whoever is ready first; no more than a few questions are read ahead. Buffers in
+   * `transfer` are handed over.
+   */
+  async *map<Result>(
+    method: string,
+    questions: AsyncIterable<{ argument: unknown; transfer?: readonly ArrayBuffer[] }>,
+  ): AsyncGenerator<Result> {
+    const ahead = 3 * this.workers.length; // one at work, two waiting for each: enough to keep them busy
+    const asked: Promise<Result>[] = [];
+    for await (const { argument, transfer } of questions) {
+      const answer = this.workers[this.turn].call<Result>(method, argument, transfer);
+      answer.catch(() => {}); // seen when its turn comes
+      this.turn = (this.turn + 1) % this.workers.length;
+      asked.push(answer);
+      if (asked.length >= ahead) yield (await asked.shift()) as Result;
+    }
+    for (const answer of asked) yield await answer;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.close()));
+  }
+}
+
 /** The worker's side: answers questions with the methods, one after another. */
 export function serve(methods: Readonly<Record<string, (argument: never) => unknown>>): void {
   const channel = platform.parent();

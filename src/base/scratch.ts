@@ -1,0 +1,102 @@
+import { platform } from "#platform";
+import { UserError } from "./errors.js";
+import { openBytes, openRandom } from "./files.js";
+import { readLineBatches } from "./lines.js";
+import type { RawOutput, Scratch } from "./platform.js";
+
+const FULL = ["ENOSPC", "EDQUOT"];
+
+/** Room on the disk beside `near` for work larger than memory; it vanishes when it is closed or the program ends. */
+export async function createScratch(near: string): Promise<Scratch> {
+  const scratch = await platform.createScratch(near);
+  const { write } = scratch;
+  scratch.write = async (bytes) => {
+    try {
+      await write(bytes);
+    } catch (error) {
+      if (!FULL.includes((error as { code?: string }).code ?? "")) throw error;
+      throw new UserError(
+        "DISK_FULL",
+        `${near}: the disk is full; there is no room beside this file for what does not fit into memory. Free some room, or write elsewhere.`,
+        { cause: error },
+      );
+    }
+  };
+  return scratch;
+}
+
+/**
+ * A text file to which whole lines are added, each at once: what long work has done so far. After a kill, at most the line
+ * being written is lost; that one is cut off when the file is opened again.
+ */
+export class Journal {
+  private constructor(
+    readonly path: string,
+    private readonly output: RawOutput,
+    /** Bytes in the file: where the next line will begin. */
+    private end: number,
+  ) {}
+
+  /** Opens it, made if there is none, and shows the lines that are there with the byte at which each begins. */
+  static async open(path: string, onLine: (line: string, byte: number) => void): Promise<Journal> {
+    const end = await wholeLines(path);
+    if (end > 0) {
+      const encoder = new TextEncoder();
+      let byte = 0;
+      for await (const { lines } of readLineBatches(await openBytes(path), path)) {
+        for (const line of lines) {
+          if (byte >= end) break; // the one that was cut off
+          onLine(line, byte);
+          byte += encoder.encode(line).length + 1;
+        }
+      }
+    }
+    return new Journal(path, await platform.openAppend(path, end), end);
+  }
+
+  /** Adds a line and tells at which byte it begins. Calls must not overlap. */
+  async append(line: string): Promise<number> {
+    const bytes = new TextEncoder().encode(`${line}\n`);
+    const start = this.end;
+    try {
+      await this.output.write(bytes);
+    } catch (error) {
+      const code = (error as { code?: string }).code ?? String(error);
+      const why = FULL.includes(code) ? "the disk is full" : `could not be written (${code})`;
+      throw new UserError("JOURNAL_WRITE", `${this.path}: ${why}. Nothing done so far is lost: mend that and go on.`, {
+        cause: error,
+      });
+    }
+    this.end += bytes.length;
+    return start;
+  }
+
+  /** Flushes it to the disk and closes it. */
+  close(): Promise<void> {
+    return this.output.finish();
+  }
+
+  async remove(): Promise<void> {
+    await platform.remove(this.path);
+  }
+}
+
+/** Bytes of a file up to and with its last line end; 0 if there is no such file. */
+async function wholeLines(path: string): Promise<number> {
+  const file = await openRandom(path).catch((error: unknown) => {
+    if ((error as UserError).code === "FILE_MISSING") return undefined;
+    throw error;
+  });
+  if (!file) return 0;
+  try {
+    const STEP = 65536;
+    for (let end = file.size; end > 0; end = Math.max(0, end - STEP)) {
+      const start = Math.max(0, end - STEP);
+      const newline = file.read(start, end - start).lastIndexOf(10);
+      if (newline >= 0) return start + newline + 1;
+    }
+    return 0;
+  } finally {
+    file.close();
+  }
+}
