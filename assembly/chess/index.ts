@@ -12,6 +12,7 @@ export {
   encodePlanes13,
   encodePlanes18,
 } from "./encoders";
+export { packGame } from "./game-rows";
 export { generate, generateNoisy } from "./movegen";
 export { packPosition, unpackHalfKp, unpackPosition, unpackRecords } from "./packed";
 export { nnueBytes, nnueEvaluate, nnuePush, nnueStart } from "./nnue";

@@ -37,6 +37,19 @@ interface ChessExports {
   chainLength(): number;
   writeChains(records: number, count: number, out: number, positions: number, list: number): number;
   packedCount(): number;
+  packGame(
+    start: number,
+    moves: number,
+    evals: number,
+    keep: number,
+    plies: number,
+    result: number,
+    scored: number,
+    wide: number,
+    out: number,
+    keys: number,
+    position: number,
+  ): number;
 
   // Networks
   nnueBytes(network: number, plies: number): number;

@@ -9,6 +9,16 @@ export { createRecords, formatOf, kindsOf, openRecords, RECORD_FORMATS, type Rec
 export { decodePacked, encodePacked, readPackedBytes } from "./records/packed-sfen.js";
 export { DECODER_COLUMNS, openParquet, VARIATION_COLUMNS } from "./records/parquet.js";
 export {
+  createRawRecords,
+  eachRecord,
+  joinRecords,
+  openRawRecords,
+  type RawBatch,
+  type RawForm,
+  type RawReader,
+  type RawWriter,
+} from "./records/raw.js";
+export {
   badRecord,
   type DataRecord,
   kindOf,
