@@ -4,8 +4,10 @@ import benchCore from "./bench-core.js";
 import benchInfer from "./bench-infer.js";
 import benchTrain from "./bench-train.js";
 import type { Command } from "./command.js";
-import dataConvert from "./data-convert.js";
-import dataInfo from "./data-info.js";
+import dataDedupe from "./data-dedupe.js";
+import dataImport from "./data-import.js";
+import dataShuffle from "./data-shuffle.js";
+import dataSplit from "./data-split.js";
 import doctor from "./doctor.js";
 import encode from "./encode.js";
 import match from "./match.js";
@@ -22,8 +24,6 @@ export const COMMANDS: readonly Command[] = [
   perft,
   pgnCheck,
   encode,
-  dataConvert,
-  dataInfo,
   match,
   tournament,
   puzzles,
@@ -36,4 +36,8 @@ export const COMMANDS: readonly Command[] = [
   benchInfer,
   doctor,
   tour,
+  dataImport,
+  dataShuffle,
+  dataSplit,
+  dataDedupe,
 ];

@@ -1,1 +1,6 @@
-export { canConvert, convertRecord, findMoveTable } from "./convert.js";
+export { type DedupeOptions, dedupeRecords } from "./dedupe.js";
+export { parseChoices, parseResults, TIME_CLASSES, VARIANTS } from "./filter.js";
+export { IMPORT_KINDS } from "./game-importer.js";
+export { type ImportOptions, type ImportResult, importGames } from "./import.js";
+export { shuffleRecords } from "./shuffle.js";
+export { splitRecords, validationPath } from "./split.js";

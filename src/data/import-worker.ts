@@ -1,0 +1,16 @@
+import { serve, Transferred } from "#base";
+import { GameImporter, type ImportSettings } from "./game-importer.js";
+
+let importer: GameImporter | undefined;
+
+serve({
+  configure: (settings: ImportSettings) => {
+    importer = new GameImporter(settings);
+  },
+  run: async ({ bytes }: { bytes: Uint8Array }) => {
+    if (!importer) throw new Error("internal: not configured");
+    const chunk = await importer.run(bytes);
+    const buffers = [chunk.packed?.buffer, chunk.keys?.buffer].filter((buffer) => buffer !== undefined);
+    return new Transferred(chunk, buffers);
+  },
+});
