@@ -18,6 +18,8 @@ const QUICK: Conditions = {
   adjudication: { maxMoves: 20 },
 };
 
+const PATIENT: Conditions = { ...QUICK, timeControl: parseTimeControl("60") };
+
 /** Processes of ours that run the fixture in this mode. */
 function leftBehind(mode: string): string[] {
   const all = execFileSync("ps", ["-eo", "pid,ppid,args"], { encoding: "utf8" }).split("\n");
@@ -35,7 +37,7 @@ async function play(
   const book = builtInBook();
   await playContest({
     games: listGames(roundRobin(2, games), games),
-    create: (player) => resolvePlayer(names[player], { times: { graceMs: 300, silenceMs: 400, startMs: 10_000 } }),
+    create: (player) => resolvePlayer(names[player], { times: { graceMs: 600, silenceMs: 1000, startMs: 10_000 } }),
     opening: (round) => book.at(round),
     conditions: more.conditions ?? QUICK,
     concurrency: more.concurrency ?? 2,
@@ -90,27 +92,30 @@ test("each opening is played with both colours", async () => {
 // [mode and the move it starts at, what it is blamed for]; undefined: it is odd, but plays its games.
 const MODES: [string, FaultKind | undefined][] = [
   ["ok", undefined],
-  ["hang 3", "hang"],
+  ["hang 1", "hang"],
   ["crash 12", "crash"],
   ["illegal 4", "illegal move"],
   ["null-move 2", "illegal move"],
   ["garbage 1", undefined],
   ["garbage-move 5", "illegal move"],
-  ["late 2", "time"],
-  ["ignore-stop 2", "time"],
+  ["late 1", "time"],
+  ["ignore-stop 1", "time"],
   ["flood 1", undefined],
-  ["flood-forever 2", "time"],
-  ["endless-line 2", "hang"], // its "readyok" is part of the line
+  ["flood-forever 1", "time"],
+  ["endless-line 1", "hang"], // its "readyok" is part of the line
   ["out-of-turn 3", "out of turn"],
   ["slow-start", undefined],
 ];
 
 for (const [mode, kind] of MODES) {
   test(`an engine with the habit "${mode}" is ${kind ? `blamed for: ${kind}` : "not blamed"}; the match goes on and nothing is left running`, async () => {
-    const games = await play([fixture(mode), "random"], 4, {
-      conditions: { ...QUICK, timeControl: parseTimeControl("0.4+0.1"), marginMs: 200 },
+    const slow = kind === "time" || kind === "hang";
+    const count = slow ? 3 : 4;
+    const games = await play([fixture(mode), "random"], count, {
+      // little time only where the trouble is time: a busy machine must not make honest engines late
+      conditions: slow ? { ...QUICK, timeControl: parseTimeControl("0.4"), marginMs: 100 } : PATIENT,
     });
-    assert.equal(games.length, 4);
+    assert.equal(games.length, count);
     for (const [game, record] of games) {
       replay(record);
       if (kind === undefined) assert.equal(record.fault, undefined, record.fault?.message);
@@ -123,6 +128,18 @@ for (const [mode, kind] of MODES) {
     }
     if (kind !== undefined) assert.ok(games.filter(([, record]) => record.ending === "fault").length >= 3);
     assert.deepEqual(leftBehind(mode), []);
+  });
+}
+
+for (const [mode, kind] of [
+  ["leave", "crash"],
+  ["out-of-turn", "out of turn"],
+] as const) {
+  test(`trouble while the other side thinks is seen at once: ${kind}`, async () => {
+    const start = performance.now();
+    const [[, record]] = await play([fixture(mode), fixture("ignore-stop")], 1, { conditions: PATIENT });
+    assert.deepEqual([record.fault?.color, record.fault?.kind, record.winner], ["white", kind, "black"]);
+    assert.ok(performance.now() - start < 30_000); // the other side would have thought for 60 s
   });
 }
 
