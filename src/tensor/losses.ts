@@ -1,4 +1,4 @@
-import { concat, constant, type Tensor } from "./graph.js";
+import { apply, concat, constant, type Tensor } from "./graph.js";
 import { withGradient } from "./ops/custom.js";
 
 /**
@@ -8,13 +8,17 @@ import { withGradient } from "./ops/custom.js";
 export function crossEntropy(logits: Tensor, target: Tensor, mask?: Tensor): Tensor {
   const logs = logits.logSoftmax(mask);
   const hard = target.dtype !== "float32";
-  const classes = logits.dim(-1) as number;
   const picked = hard ? logs.take(target.reshape([...target.shape, 1])) : logs.mul(target);
   const loss = picked.sum(-1).neg();
   return withGradient(loss, [logits], (dy) => {
     // A soft line need not sum to 1 (it may be empty): its sum weighs the softmax.
-    const softmax = hard ? logs.exp() : logs.exp().mul(target.sum(-1, { keep: true }));
-    const gradient = softmax.sub(hard ? target.oneHot(classes) : target).mul(dy.reshape([...dy.shape, 1]));
+    const difference = hard
+      ? apply("addAt", [logs.exp(), target], { value: -1 })
+      : logs
+          .exp()
+          .mul(target.sum(-1, { keep: true }))
+          .sub(target);
+    const gradient = difference.mul(dy.reshape([...dy.shape, 1]));
     return [mask ? mask.where(gradient, 0) : gradient];
   });
 }

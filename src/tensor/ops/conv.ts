@@ -1,27 +1,36 @@
 import { gradients } from "../gradients.js";
 import { constant, type Op, type Tensor } from "../graph.js";
 import { at, fill } from "../reference.js";
-import { axisTransforms, WEIGHT_TRANSFORM } from "../winograd.js";
+import { axisTransforms, type Tile, weightTransform } from "../winograd.js";
 
 /** x [h, w, n, in], weight [3, 3, in, out] -> [h, w, n, out], in matrix products. */
-function winograd(x: Tensor, weight: Tensor): Tensor {
+function winograd(x: Tensor, weight: Tensor, tile: Tile): Tensor {
   const [h, w, n, inputs] = x.shape as [number, number, number, number];
   const outputs = weight.dim(3) as number;
-  const [down, across] = [axisTransforms(h), axisTransforms(w)];
+  const [down, across] = [axisTransforms(h, tile), axisTransforms(w, tile)];
   const p = down.points;
   const [rows, columns] = [p * down.tiles, p * across.tiles];
 
-  const tall = constant(down.input, [rows, h]).matmul(x.reshape([h, -1]));
-  const both = constant(across.input, [columns, w]).matmul(tall.reshape([rows, w, -1])); // [rows, columns, n * in]
+  // Rows of a batch of products are slower than one wide product, so the wide one comes when there is most to do.
+  const wide = constant(across.input, [columns, w]).matmul(x.reshape([h, w, -1])); // [h, columns, n * in]
+  const both = constant(down.input, [rows, h]).matmul(wide.reshape([h, -1])); // [rows, columns * n * in]
   const points = both.reshape([p, down.tiles, p, -1, inputs]); // [p, tiles, p, tiles * n, in]
-  const filters = constant(WEIGHT_TRANSFORM, [p * p, 9])
+  const filters = constant(weightTransform(tile), [p * p, 9])
     .matmul(weight.reshape([9, -1]))
     .reshape([p, 1, p, inputs, outputs]);
-  const products = points.matmul(filters).reshape([rows, columns, -1]); // [rows, columns, n * out]
-  const narrow = constant(across.output, [w, columns]).matmul(products); // [rows, w, n * out]
-  return constant(down.output, [h, rows])
-    .matmul(narrow.reshape([rows, -1]))
+  const products = points.matmul(filters).reshape([rows, -1]); // [rows, columns * n * out]
+  const low = constant(down.output, [h, rows]).matmul(products); // [h, columns * n * out]
+  return constant(across.output, [w, columns])
+    .matmul(low.reshape([h, columns, -1]))
     .reshape([h, w, n, outputs]);
+}
+
+/** Takes a gradient apart that was multiplied with one number for each channel, its last axis. */
+function withoutFactor(dy: Tensor): { inner: Tensor; factor?: Tensor } {
+  const source = dy.node.op === "reshape" ? dy.node.inputs[0] : dy;
+  const [inner, factor] = source.node.inputs;
+  if (source.node.op !== "mul" || factor.shape.length !== 1 || source.dim(-1) !== dy.dim(-1)) return { inner: dy };
+  return { inner: inner.reshape(dy.shape), factor };
 }
 
 export const CONVOLUTIONS = {
@@ -36,9 +45,18 @@ export const CONVOLUTIONS = {
       }
       return { shape: [h, w, n, weight.shape[3]], dtype: x.dtype };
     },
-    gradient: ({ inputs: [x, weight] }, [dy]) => gradients(winograd(x, weight), [x, weight], dy),
-    emit({ inputs: [tensor, filter] }, [x, weight], emitter) {
-      if (emitter.mode === "training") return emitter.value(winograd(tensor, filter));
+    gradient({ inputs: [x, weight], attributes }, [dy]) {
+      const tile = attributes.tile as Tile;
+      // A factor for each channel (a batch norm's) is cheaper on the weights than on the board.
+      const { inner, factor } = withoutFactor(dy!);
+      if (!factor) return gradients(winograd(x, weight, tile), [x, weight], dy);
+      const scaled = weight.mul(factor).stopGradient();
+      const [dx] = gradients(winograd(x, scaled, tile), [x], inner);
+      const [dw] = gradients(winograd(x, weight, tile), [weight], inner);
+      return [dx, dw.mul(factor)];
+    },
+    emit({ inputs: [tensor, filter], attributes: { tile } }, [x, weight], emitter) {
+      if (emitter.mode === "training") return emitter.value(winograd(tensor, filter, tile as Tile));
       const planes = emitter.add("Transpose", [x], { perm: [2, 3, 0, 1] });
       const taps = emitter.add("Transpose", [weight], { perm: [3, 2, 0, 1] });
       const y = emitter.add("Conv", [planes, taps], { kernel_shape: [3, 3], pads: [1, 1, 1, 1] });

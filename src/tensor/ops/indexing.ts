@@ -73,6 +73,21 @@ export const INDEXING = {
     emit: (_, inputs, emitter) => emitter.add("GatherElements", inputs, { axis: -1 }),
     evaluate: (_, [x, indices]) => fill(indices.shape, (index) => at(x, index.with(-1, at(indices, index)))),
   },
+  /** (x, indices) -> x with a number added at one place of each line along the last axis. */
+  addAt: {
+    infer: ([x]) => x,
+    gradient: (_, [dy]) => [dy, undefined],
+    emit({ inputs: [, { shape }], attributes: { value } }, [x, indices], emitter) {
+      const places = emitter.reshape(indices, [...shape, 1], shape);
+      const values = emitter.broadcast(emitter.scalar(value as number), [...shape, 1]);
+      return emitter.add("ScatterElements", [x, places, values], { axis: -1, reduction: "add" });
+    },
+    evaluate: ({ attributes: { value } }, [x, indices]) =>
+      fill(
+        x.shape,
+        (index) => at(x, index) + (at(indices, index.slice(0, -1)) === index.at(-1) ? (value as number) : 0),
+      ),
+  },
   oneHot: {
     infer: ([x], { size }) => ({ shape: [...x.shape, size as number], dtype: "float32" }),
     emit: ({ attributes: { size } }, [x], emitter) => emitter.oneHot(x, size as number),
