@@ -43,42 +43,55 @@ function bits(record: usize, at: i32, count: i32): i32 {
   return (load<i32>(record + (at >> 3)) >>> (at & 7)) & ((1 << count) - 1);
 }
 
+@inline
+function clear(p: usize): void {
+  const zero = i64x2.splat(0);
+  for (let offset = 0; offset < POSITION_BYTES; offset += 16) v128.store(p + offset, zero);
+}
+
 /**
  * Writes the position of a record to `p`, complete but for the Zobrist key, with the en-passant square as it stands in
  * the record; returns 0 or what is wrong with it.
  */
 export function unpackPosition(record: usize, p: usize): i32 {
-  memory.fill(p, 0, POSITION_BYTES);
+  clear(p);
   const us = bits(record, 0, 1);
   const whiteKing = bits(record, 1, 6);
   const blackKing = bits(record, 7, 6);
   if (whiteKing == blackKing) return TWO_KINGS_ON_ONE;
-  const kings = bit(whiteKing) | bit(blackKing);
-  let at = 13;
   let white = bit(whiteKing);
   let black = bit(blackKing);
-  store<u64>(p, kings, KING << 3);
+  store<u64>(p, white | black, KING << 3);
   store<u8>(p + whiteKing, KING + 1, 64);
   store<u8>(p + blackKing, (KING + 1) | 8, 64);
-  for (let rank = 7; rank >= 0; rank--) {
-    for (let square = rank << 3; square < (rank << 3) + 8; square++) {
-      if (kings & bit(square)) continue;
-      const word = load<i32>(record + (at >> 3)) >>> (at & 7);
-      if (!(word & 1)) {
-        at++;
-        continue;
-      }
-      const role = (word >> 1) & 7;
-      const color = (word >> 4) & 1;
-      at += 5;
-      if (role > 4) return NO_SUCH_PIECE;
-      const set = bit(square);
-      store<u64>(p + (role << 3), load<u64>(p + (role << 3)) | set);
-      if (color) black |= set;
-      else white |= set;
-      store<u8>(p + square, (role + 1) | (color << 3), 64);
-      if (at > 256) return TOO_LONG;
-    }
+  // Squares come from a8 to h1 (square ^ 56), the kings' left out; an empty one is a single 0, so a run of zeros is a run of
+  // empty squares, and only men cost a step.
+  const firstKing = min(whiteKing ^ 56, blackKing ^ 56);
+  const lastKing = max(whiteKing ^ 56, blackKing ^ 56);
+  let at = 13;
+  let index = 0; // of the square, kings not counted
+  while (index < 62) {
+    if (at > 255) return TOO_LONG;
+    const word = load<u64>(record + (at >> 3)) >> (at & 7);
+    const empty = min(min(<i32>ctz(word), 56), 62 - index); // at least 57 bits of the word are good
+    at += empty;
+    index += empty;
+    if (index == 62) break;
+    const man = <i32>(word >> empty);
+    if (!(man & 1) || empty > 51) continue; // the man is not wholly in the word
+    let turned = index++;
+    if (turned >= firstKing) turned++;
+    if (turned >= lastKing) turned++;
+    const square = turned ^ 56;
+    const role = (man >> 1) & 7;
+    const color = (man >> 4) & 1;
+    at += 5;
+    if (role > 4) return NO_SUCH_PIECE;
+    const set = bit(square);
+    store<u64>(p + (role << 3), load<u64>(p + (role << 3)) | set);
+    if (color) black |= set;
+    else white |= set;
+    store<u8>(p + square, (role + 1) | (color << 3), 64);
   }
   store<u64>(p, white, 48);
   store<u64>(p, black, 56);

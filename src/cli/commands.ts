@@ -1,6 +1,7 @@
 import agreement from "./agreement.js";
 import benchArena from "./bench-arena.js";
 import benchCore from "./bench-core.js";
+import benchData from "./bench-data.js";
 import benchInfer from "./bench-infer.js";
 import benchTrain from "./bench-train.js";
 import type { Command } from "./command.js";
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   agreement,
   nnueEval,
   benchCore,
+  benchData,
   benchTrain,
   benchArena,
   benchInfer,

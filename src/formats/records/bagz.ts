@@ -3,6 +3,8 @@ import { createOutput, type Output, openRandom, type RandomBytes, removeFile, Us
 import { explainShard, shardPaths } from "./shards.js";
 import { decodeFrame, encodeFrame } from "./zstd-frame.js";
 
+const INDEX_IN_MEMORY = 1 << 23; // records; the index of a longer file (64 MB) stays on the disk
+
 const damaged = (path: string, problem: string) =>
   new UserError("BAGZ_FILE", `${path}: ${problem} Copy or download it again, or check that it is a Bagz file.`);
 
@@ -10,6 +12,7 @@ const damaged = (path: string, problem: string) =>
 class Bag {
   readonly length: number;
   private readonly indexStart: number;
+  private index: Uint8Array | undefined;
 
   constructor(
     readonly path: string,
@@ -32,12 +35,16 @@ class Bag {
 
   /** The bytes of a record as they are stored. */
   get(record: number): Uint8Array {
-    const at = this.indexStart + record * 8;
-    const offsets = record === 0 ? this.file.read(at, 8) : this.file.read(at - 8, 16);
-    const start = record === 0 ? 0 : read64(offsets, 0);
-    const end = read64(offsets, offsets.length - 8);
+    const start = record === 0 ? 0 : this.endOf(record - 1);
+    const end = this.endOf(record);
     this.checkRange(record, start, end);
     return this.file.read(start, end - start);
+  }
+
+  private endOf(record: number): number {
+    if (this.length > INDEX_IN_MEMORY) return read64(this.file.read(this.indexStart + record * 8, 8), 0);
+    this.index ??= this.file.read(this.indexStart, this.length * 8);
+    return read64(this.index, record * 8);
   }
 
   /** Stored bytes of the records from `first` to before `end`, read in large pieces. */
