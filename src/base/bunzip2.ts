@@ -47,6 +47,22 @@ class BitReader {
     return (this.held >>> this.count) & ((1 << n) - 1);
   }
 
+  /** The next 20 bits without taking them; zeros stand for what is beyond the end. */
+  peek20(): number {
+    while (this.count < 20 && this.at < this.bytes.length) {
+      this.held = (this.held << 8) | this.bytes[this.at++];
+      this.count += 8;
+    }
+    const word = this.count >= 20 ? this.held >>> (this.count - 20) : this.held << (20 - this.count);
+    return word & 0xfffff;
+  }
+
+  /** Takes bits that were seen by `peek20`. */
+  skip(n: number): void {
+    if (n > this.count) throw new Cut();
+    this.count -= n;
+  }
+
   bits48(): number {
     return this.bits(24) * 0x1000000 + this.bits(24);
   }
@@ -56,8 +72,11 @@ class BitReader {
   }
 }
 
+const SHORT = 10; // bits of code words found at once
+
 /** A Huffman code as the limits and bases of each length. */
 interface Code {
+  short: Uint16Array; // by the next SHORT bits: symbol << 4 | length; 0 if the word is longer
   limit: Int32Array; // largest code word of a length, -1 if none
   base: Int32Array;
   symbols: Uint16Array;
@@ -67,6 +86,7 @@ function makeCode(lengths: Uint8Array): Code {
   const limit = new Int32Array(21).fill(-1);
   const base = new Int32Array(21);
   const symbols = new Uint16Array(lengths.length);
+  const short = new Uint16Array(1 << SHORT);
   let word = 0;
   let found = 0;
   for (let length = 1; length <= 20; length++) {
@@ -74,19 +94,28 @@ function makeCode(lengths: Uint8Array): Code {
     for (let symbol = 0; symbol < lengths.length; symbol++) {
       if (lengths[symbol] !== length) continue;
       symbols[found++] = symbol;
+      const shift = SHORT - length;
+      if (shift >= 0) short.fill((symbol << 4) | length, word << shift, (word + 1) << shift);
       word++;
     }
     if (found > 0) limit[length] = word - 1;
     word <<= 1;
   }
-  return { limit, base, symbols };
+  return { short, limit, base, symbols };
 }
 
-function readSymbol(reader: BitReader, code: Code): number {
-  let word = 0;
-  for (let length = 1; length <= 20; length++) {
-    word = (word << 1) | reader.bits(1);
-    if (word <= code.limit[length]) return code.symbols[code.base[length] + word];
+function readSymbol(reader: BitReader, { short, limit, base, symbols }: Code): number {
+  const next = reader.peek20();
+  const known = short[next >> (20 - SHORT)];
+  if (known !== 0) {
+    reader.skip(known & 15);
+    return known >> 4;
+  }
+  for (let length = SHORT + 1; length <= 20; length++) {
+    const word = next >> (20 - length);
+    if (word > limit[length]) continue;
+    reader.skip(length);
+    return symbols[base[length] + word];
   }
   throw new Error("a code word that is in no table");
 }

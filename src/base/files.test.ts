@@ -29,7 +29,7 @@ const has = (program: string) => spawnSync(program, ["--help"], { stdio: "ignore
 const random = new Random(1);
 /** Text with runs and repeats, so that every compressor has something to do. */
 const text = Array.from(
-  { length: 60_000 },
+  { length: 25_000 },
   () => `${random.below(50)} ${"e".repeat(random.below(9))}4 Nf3 ${random.bits()}`,
 )
   .join("\n")

@@ -241,12 +241,6 @@ async function ended(child: ChildProcessWithoutNullStreams): Promise<{ code: num
   return { code, stderr };
 }
 
-/** What Node has since 22.15. */
-const builtin = zlib as typeof zlib & {
-  createZstdDecompress?(options: object): NodeJS.ReadWriteStream;
-  createZstdCompress?(): NodeJS.ReadWriteStream;
-};
-
 async function* zstdScriptDecoder(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   let ready: Uint8Array[] = [];
   const decoder = new Decompress((chunk) => ready.push(chunk));
@@ -268,17 +262,12 @@ async function* zstdScriptDecoder(bytes: AsyncIterable<Uint8Array>, name: string
 let program: boolean | undefined;
 const hasZstdProgram = () => (program ??= spawnSync("zstd", ["--version"], { stdio: "ignore" }).status === 0);
 
-/** The ways to read zstd, the best first: a process of its own runs beside us. Each is tested. */
+/**
+ * The ways to read zstd, the best first: a process of its own runs beside us. Each is tested. Node's own decoder (since
+ * 22.15) is not among them: it stops after the first frame and takes a cut-off file for a whole one.
+ */
 export const ZSTD_DECODERS: readonly { name: string; available(): boolean; decode: Decoder }[] = [
   { name: "the zstd program", available: hasZstdProgram, decode: zstdProgramDecoder },
-  {
-    name: "Node's own",
-    available: () => builtin.createZstdDecompress !== undefined,
-    decode: zlibDecoder("zstd", () => {
-      const { ZSTD_d_windowLogMax: windowLogMax = 100 } = zlib.constants as { ZSTD_d_windowLogMax?: number };
-      return builtin.createZstdDecompress!({ chunkSize: CHUNK, params: { [windowLogMax]: 31 } });
-    }),
-  },
   { name: "fzstd", available: () => true, decode: zstdScriptDecoder },
 ];
 
@@ -319,6 +308,9 @@ function compressInto(stream: NodeJS.ReadWriteStream, to: RawOutput, end: () => 
     },
   };
 }
+
+/** What Node has since 22.15. */
+const builtin = zlib as typeof zlib & { createZstdCompress?(): NodeJS.ReadWriteStream };
 
 function compress(kind: "gzip" | "zstd", to: RawOutput): RawOutput {
   if (kind === "gzip") return compressInto(zlib.createGzip({ chunkSize: CHUNK }), to, async () => {});
