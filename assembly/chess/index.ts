@@ -3,6 +3,16 @@
 import { initAttacks } from "./attacks";
 import { initKeys } from "./position";
 
+export {
+  beginIteration,
+  gameKeys,
+  nodesSearched,
+  rootEvaluation,
+  rootTable,
+  searchLine,
+  selectiveDepth,
+  setRoot,
+} from "./alphabeta";
 export { chainLength, packedCount, readChain, writeChains } from "./binpack";
 export {
   encodeBoard68,
@@ -30,7 +40,10 @@ export {
   play,
 } from "./position";
 export { formatSan, parseSan } from "./san";
-export { see } from "./see";
+export { see, seeAtLeast } from "./see";
+export { resume, threadBytes, threadStart } from "./thread";
+export { tableAge, tableUse } from "./transposition";
+export { historyClear } from "./history";
 
 /** Fills the tables; once per memory, before anything else. */
 export function init(): void {

@@ -296,6 +296,14 @@ export function play(p: usize, move: i32): void {
   store<u16>(p, load<u16>(p, 142) + us, 142);
 }
 
+/** Gives the move to the other side; the side to move must not be in check. */
+export function playNull(p: usize): void {
+  store<u64>(p, key(p) ^ BLACK_KEY ^ load<u64>(EP_KEYS + (epSquare(p) << 3)), 128);
+  store<u8>(p, NO_SQUARE, 137);
+  store<u8>(p, side(p) ^ 1, 138);
+  store<u16>(p, rule50(p) + 1, 140);
+}
+
 /** The Zobrist key computed from nothing; `play` keeps the same value up to date. */
 export function computeKey(p: usize): u64 {
   let hash: u64 = side(p) == BLACK ? BLACK_KEY : 0;

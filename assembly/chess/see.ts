@@ -78,3 +78,49 @@ export function see(p: usize, move: i32, gains: usize): i32 {
   }
   return load<i32>(gains);
 }
+
+/** Whether the exchange wins at least `threshold` centipawns for the mover: stops as soon as that is decided. */
+export function seeAtLeast(p: usize, move: i32, threshold: i32): bool {
+  if (moveKind(move) == CASTLING) return threshold <= 0;
+  const from = moveFrom(move);
+  const to = moveTo(move);
+  let next = (pieceOn(p, from) & 7) - 1;
+  let occ = occupied(p) ^ bit(from);
+  let balance = -threshold;
+  const victim = pieceOn(p, to);
+  if (victim) balance += value((victim & 7) - 1);
+  if (moveKind(move) == EN_PASSANT) {
+    balance += value(PAWN);
+    occ ^= bit(to ^ 8);
+  }
+  if (moveKind(move) == PROMOTION) {
+    next = movePromotion(move);
+    balance += value(next) - value(PAWN);
+  }
+  if (balance < 0) return false; // not even if the man stays
+  balance -= value(next);
+  if (balance >= 0) return true; // even if the man is lost for nothing
+
+  const diagonal = roleSet(p, BISHOP) | roleSet(p, QUEEN);
+  const straight = roleSet(p, ROOK) | roleSet(p, QUEEN);
+  let attackers = attackersTo(p, to, occ) & occ;
+  let color = side(p) ^ 1;
+  while (true) {
+    const ours = attackers & colorSet(p, color);
+    if (!ours) break;
+    let role = PAWN;
+    while (!(ours & roleSet(p, role))) role++;
+    const capturer = ours & roleSet(p, role);
+    occ ^= capturer & -capturer;
+    if (role != KING) attackers |= (bishopAttacks(to, occ) & diagonal) | (rookAttacks(to, occ) & straight);
+    attackers &= occ;
+    color ^= 1;
+    balance = -balance - 1 - value(role);
+    if (balance >= 0) {
+      // A king that captured what is still defended could not have done so.
+      if (role == KING && attackers & colorSet(p, color)) color ^= 1;
+      break;
+    }
+  }
+  return side(p) != color;
+}

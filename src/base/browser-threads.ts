@@ -2,6 +2,8 @@ import type { PlatformThreads, Runtime } from "./platform.js";
 
 /** Written out one by one, because bundlers look for exactly this form. */
 const WORKERS: Record<string, () => Worker> = {
+  "search/alphabeta/search-worker": () =>
+    new Worker(new URL("../search/alphabeta/search-worker.js", import.meta.url), { type: "module" }),
   "tensor/session-worker": () =>
     new Worker(new URL("../tensor/session-worker.js", import.meta.url), { type: "module" }),
 };

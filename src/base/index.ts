@@ -23,4 +23,13 @@ export { Random } from "./random.js";
 export { loadRuntime, runtimeFillsOutputs } from "./runtime.js";
 export { createScratch, Journal } from "./scratch.js";
 export { compileWasm, createMemory, loadWasm, WasmInstance } from "./wasm.js";
-export { type Channel, serve, startWorker, Transferred, WorkerClient, WorkerPool } from "./workers.js";
+export {
+  type Channel,
+  openWorker,
+  parentChannel,
+  serve,
+  startWorker,
+  Transferred,
+  WorkerClient,
+  WorkerPool,
+} from "./workers.js";

@@ -35,7 +35,9 @@ export class WasmInstance<Exports> {
     const abort = () => {
       throw new Error("internal: the wasm module aborted");
     };
-    const instance = new WebAssembly.Instance(module, { env: { memory, abort } });
+    // Milliseconds since 1970, the same for all threads: a search keeps its time by it.
+    const now = () => performance.timeOrigin + performance.now();
+    const instance = new WebAssembly.Instance(module, { env: { memory, abort, now } });
     this.exports = instance.exports as Exports;
     this.top = (instance.exports.heapBase as () => number)();
   }

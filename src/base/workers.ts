@@ -109,6 +109,12 @@ export class WorkerPool {
   }
 }
 
+/** Starts a worker file for talk of any kind, not only questions and answers. */
+export const openWorker = (path: string): Channel => platform.startWorker(path);
+
+/** Inside such a worker: the line to whoever started it. */
+export const parentChannel = (): Channel => platform.parent();
+
 /** The worker's side: answers questions with the methods, one after another. */
 export function serve(methods: Readonly<Record<string, (argument: never) => unknown>>): void {
   const channel = platform.parent();

@@ -144,6 +144,14 @@ export class Position {
     return count;
   }
 
+  /** Keys of the earlier positions since the last capture or pawn move, oldest first: what can still be repeated. */
+  repeatableKeys(): bigint[] {
+    const first = Math.max(0, this.before.length - this.halfmoves);
+    return this.before
+      .slice(first)
+      .map((state) => new DataView(state.buffer, state.byteOffset).getBigUint64(KEY, true));
+  }
+
   /** How the game has ended, or undefined if it goes on. */
   outcome(): Outcome | undefined {
     this.enter();

@@ -1,8 +1,10 @@
 import agreement from "./agreement.js";
 import benchArena from "./bench-arena.js";
+import analyse from "./analyse.js";
 import benchCore from "./bench-core.js";
 import benchData from "./bench-data.js";
 import benchInfer from "./bench-infer.js";
+import benchSearch from "./bench-search.js";
 import benchTrain from "./bench-train.js";
 import type { Command } from "./command.js";
 import dataDedupe from "./data-dedupe.js";
@@ -19,6 +21,7 @@ import puzzles from "./puzzles.js";
 import suite from "./suite.js";
 import tour from "./tour.js";
 import tournament from "./tournament.js";
+import uci from "./uci.js";
 
 /** Every command of the program, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -36,10 +39,13 @@ export const COMMANDS: readonly Command[] = [
   benchTrain,
   benchArena,
   benchInfer,
-  doctor,
   tour,
   dataImport,
   dataShuffle,
   dataSplit,
   dataDedupe,
+  benchSearch,
+  analyse,
+  uci,
+  doctor,
 ];

@@ -1,3 +1,6 @@
+export { type AlphaBetaEngine, createAlphaBeta } from "./alphabeta-engine.js";
+export { mateOf, wdlOf } from "./alphabeta-player.js";
+export { BENCH_DEPTH, type BenchResult, runBench } from "./bench.js";
 export {
   type Choice,
   type Clock,
@@ -17,5 +20,7 @@ export {
   resolvePlayer,
   type UciSpec,
 } from "./players.js";
+export { runUci, type UciOptions } from "./uci.js";
 export { type UciAnswer, UciClient, type UciTimes } from "./uci-client.js";
 export { UciPlayer } from "./uci-player.js";
+export { nodesForElo } from "./uci-settings.js";

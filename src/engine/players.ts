@@ -1,5 +1,7 @@
 // The one place where the text a user writes for a player becomes a player.
 import { suggestion, UserError } from "#base";
+import { createAlphaBeta } from "./alphabeta-engine.js";
+import { AlphaBetaPlayer } from "./alphabeta-player.js";
 import type { Player } from "./player.js";
 import { RandomPlayer } from "./random-player.js";
 import type { UciTimes } from "./uci-client.js";
@@ -35,7 +37,13 @@ const ALONE: Record<string, Build> = {
 };
 
 /** What can be written behind the @, and who builds the player: each search adds its line here. */
-const SEARCHES: Record<string, Build> = {};
+const SEARCHES: Record<string, Build> = {
+  ab: async ({ network, nodes }, name) => new AlphaBetaPlayer(name, (await createAlphaBeta(network)).search, nodes),
+};
+
+/** The search of a network for which none was written. */
+const usualSearch = (network: string): string | undefined =>
+  network === "nnue" || network === "builtin" || /\.(nnue|jnn|tnn)$/i.test(network) ? "ab" : undefined;
 
 const malformed = (text: string, why: string) =>
   new UserError(
@@ -96,6 +104,7 @@ export async function resolvePlayer(text: string, options: PlayerOptions = {}): 
     return alone(spec, text, options);
   }
   const searches = Object.keys(SEARCHES);
+  spec.search ??= usualSearch(spec.network);
   if (spec.search !== undefined && !searches.includes(spec.search)) {
     throw new UserError(
       "PLAYER_UNKNOWN",

@@ -56,7 +56,7 @@ export class Cursor {
 
   private copy(bytes: number, what: string): ArrayBuffer {
     const at = this.take(bytes, what);
-    return this.bytes.slice(at, at + bytes).buffer as ArrayBuffer;
+    return new Uint8Array(this.bytes.subarray(at, at + bytes)).buffer; // not `slice`: of a Buffer it is no copy
   }
 
   private take(bytes: number, what: string): number {

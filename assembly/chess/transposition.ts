@@ -1,0 +1,112 @@
+// The transposition table: what is known of positions searched before, in memory that all threads share without locks.
+// An entry is 16 bytes: the data, and the key xored with it, so that an entry written by two threads at once matches no
+// key (Hyatt and Mann 2002). Four entries make a bucket of one cache line.
+//
+// data: move 0-15, score 16-31, static evaluation 32-47, depth 48-55, bound 56-57, PV 58, age 59-63.
+export const NO_BOUND: i32 = 0;
+export const UPPER: i32 = 1;
+export const LOWER: i32 = 2;
+export const EXACT: i32 = 3;
+
+let table: usize = 0;
+let buckets: u64 = 0;
+let age: i32 = 0;
+
+export function tableStart(at: usize, bytes: u32): void {
+  table = at;
+  buckets = <u64>(bytes >> 6);
+}
+
+/** A new search: what older ones left counts less. */
+export function tableAge(to: i32): void {
+  age = to & 31;
+}
+
+@inline
+function bucketOf(key: u64): usize {
+  return table + (<usize>(((key >> 32) * buckets) >> 32) << 6);
+}
+
+/** The data kept for the key, or 0. */
+@inline
+export function probe(key: u64): u64 {
+  const bucket = bucketOf(key);
+  for (let at = bucket; at < bucket + 64; at += 16) {
+    const data = load<u64>(at, 8);
+    if ((load<u64>(at) ^ data) == key) return data;
+  }
+  return 0;
+}
+
+@inline
+export function entryMove(data: u64): i32 {
+  return <i32>(data & 0xffff);
+}
+
+@inline
+export function entryScore(data: u64): i32 {
+  return <i32>(<i16>(data >> 16));
+}
+
+@inline
+export function entryEval(data: u64): i32 {
+  return <i32>(<i16>(data >> 32));
+}
+
+@inline
+export function entryDepth(data: u64): i32 {
+  return <i32>((data >> 48) & 0xff);
+}
+
+@inline
+export function entryBound(data: u64): i32 {
+  return <i32>((data >> 56) & 3);
+}
+
+@inline
+export function entryPv(data: u64): bool {
+  return ((data >> 58) & 1) != 0;
+}
+
+/** Keeps what was found, in place of an older or shallower entry. Without a move, the old move for the key stays. */
+export function remember(key: u64, move: i32, score: i32, evaluation: i32, depth: i32, bound: i32, pv: bool): void {
+  const bucket = bucketOf(key);
+  let place = bucket;
+  let worst = 1 << 20;
+  for (let at = bucket; at < bucket + 64; at += 16) {
+    const data = load<u64>(at, 8);
+    if ((load<u64>(at) ^ data) == key) {
+      // A shallow bound does not replace a deep entry of this search.
+      if (bound != EXACT && depth + 4 < entryDepth(data) && <i32>(data >> 59) == age) return;
+      if (!move) move = entryMove(data);
+      place = at;
+      break;
+    }
+    const worth = entryDepth(data) - (((age - <i32>(data >> 59)) & 31) << 2) + (data ? 0 : -1000);
+    if (worth < worst) {
+      worst = worth;
+      place = at;
+    }
+  }
+  const data =
+    <u64>move |
+    (<u64>(<u16>score) << 16) |
+    (<u64>(<u16>evaluation) << 32) |
+    (<u64>depth << 48) |
+    (<u64>bound << 56) |
+    (<u64>(pv ? 1 : 0) << 58) |
+    (<u64>age << 59);
+  store<u64>(place, key ^ data);
+  store<u64>(place, data, 8);
+}
+
+/** How full of entries of this search the table is, in thousandths. */
+export function tableUse(): i32 {
+  let used = 0;
+  const sample = <i32>min<u64>(buckets, 250);
+  for (let at = table; at < table + (sample << 6); at += 16) {
+    const data = load<u64>(at, 8);
+    if (data && <i32>(data >> 59) == age) used++;
+  }
+  return sample ? (used * 1000) / (sample << 2) : 0;
+}

@@ -1,0 +1,76 @@
+import { UserError } from "#base";
+import { formatSan, formatUci, type Move, type Position, parseFen, parseSan, parseUci, START_FEN } from "#chess";
+import { type Limits, type Player, resolvePlayer, type Variation } from "#engine";
+import { command } from "./command.js";
+
+const MOVETIME_MS = 1_000;
+
+/** Win probability of the side to move for a score in centipawns, as in designs of action values. */
+const winProbability = (cp: number): number => 1 / (1 + Math.exp(-0.00368208 * cp));
+
+const showScore = ({ scoreCp, mate }: Variation): string =>
+  mate !== undefined ? `#${mate}` : scoreCp === undefined ? "?" : (scoreCp / 100).toFixed(2);
+
+/** What a move is worth to the mover: the position after it, seen by the opponent, turned around. */
+async function moveValue(player: Player, position: Position, move: Move, limits: Limits) {
+  const after = position.clone().play(move);
+  const outcome = after.outcome();
+  const scoreCp = outcome
+    ? outcome.winner === undefined
+      ? 0
+      : 31_999
+    : -((await player.choose(after, { ...limits, multiPv: 1 })).scoreCp ?? 0);
+  // A search gives one value, not a distribution: it has no confidence to report.
+  return { move: formatUci(position, move), scoreCp, winProbability: winProbability(scoreCp), confidence: null };
+}
+
+export default command({
+  name: "analyse",
+  summary: "Let a player look at a position: its best moves, their scores and lines.",
+  examples: [
+    'tabiya analyse nnue@ab --fen "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3" --multipv 3',
+    "tabiya analyse uci:stockfish --depth 12 --move e4 --json",
+  ],
+  arguments: { player: { help: "as nnue@ab, net.nnue@ab or uci:stockfish" } },
+  options: {
+    fen: { default: START_FEN, help: "the position" },
+    chess960: { type: "boolean", help: "the position is of Chess960" },
+    move: { help: "also value this move (UCI or SAN)" },
+    multipv: { type: "integer", default: 1, minimum: 1, help: "how many moves to show" },
+    nodes: { type: "integer", minimum: 1, help: "nodes to search" },
+    movetime: { type: "integer", minimum: 1, help: "milliseconds to think; 1000 if no other limit is given" },
+    depth: { type: "integer", minimum: 1, help: "plies to search" },
+  },
+  async run({ player: name, fen, chess960, move, multipv, nodes, movetime, depth }, { print }) {
+    const position = parseFen(fen, { chess960 });
+    const legal = position.moves();
+    if (legal.length === 0)
+      throw new UserError("ANALYSE_OVER", `${fen}: the game is over, there is no move to choose.`);
+    const asked = move === undefined ? undefined : (parseUci(position, move) ?? parseSan(position, move));
+    if (move !== undefined && asked === undefined)
+      throw new UserError("MOVE_ILLEGAL", `--move ${move} is not a legal move in ${fen}.`);
+    const moveTimeMs = movetime ?? (nodes === undefined && depth === undefined ? MOVETIME_MS : undefined);
+    const limits: Limits = { nodes, depth, moveTimeMs, multiPv: Math.min(multipv, legal.length) };
+    const player = await resolvePlayer(name);
+    try {
+      const choice = await player.choose(position, limits);
+      const { scoreCp, wdl, pv, variations } = choice;
+      const lines = variations.map(({ scoreCp, mate, wdl, depth, pv }) => ({
+        move: pv[0],
+        scoreCp,
+        mate,
+        wdl,
+        depth,
+        pv,
+      }));
+      for (const line of variations) print(`${showScore(line).padStart(8)}  ${line.pv.join(" ")}`);
+      const result = { best: pv[0], scoreCp, wdl, pv, policy: null, lines, nodes: choice.nodes };
+      if (asked === undefined) return result;
+      const answer = await moveValue(player, position, asked, limits);
+      print(`${formatSan(position, asked)}: ${(answer.winProbability * 100).toFixed(1)} % to win`);
+      return { ...result, move: answer };
+    } finally {
+      await player.close();
+    }
+  },
+});

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { afterAll, beforeAll, test } from "vitest";
+import { formatUci, parseFen, parseUci, START_FEN } from "#chess";
+import type { SearchLimits, SearchReport } from "../search.js";
+import { AlphaBeta } from "./alphabeta.js";
+import { allotTime } from "./time.js";
+
+let search: AlphaBeta;
+beforeAll(async () => {
+  search = await AlphaBeta.create();
+});
+afterAll(() => search.close());
+
+const best = async (fen: string, limits: SearchLimits, engine = search) => {
+  const position = parseFen(fen, { chess960: true });
+  const report = await engine.search(position, limits);
+  return { ...report, move: formatUci(position, report.lines[0].pv[0]), score: report.lines[0].scoreCp };
+};
+
+const MATES: [fen: string, move: string, plies: number][] = [
+  ["6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "a1a8", 1],
+  ["5rk1/5Npp/8/3Q4/8/8/8/7K w - - 0 1", "f7h6", 5], // Philidor's legacy: double check, queen sacrifice, smothered mate
+];
+
+test("mates are found, and their length in plies is right", async () => {
+  for (const [fen, move, plies] of MATES) {
+    const found = await best(fen, { depth: 20 });
+    assert.equal(found.move, move, fen);
+    assert.equal(found.score, 32_000 - plies, fen);
+  }
+});
+
+test("the side that is mated sees it too", async () => {
+  const found = await best("6k1/5ppp/8/8/8/8/r7/1r5K w - - 0 1", { depth: 4 }).catch(() => undefined);
+  assert.equal(found, undefined); // mated already: there is nothing to search
+  const soon = await best("7k/8/8/8/8/8/1r6/r4K2 w - - 0 1", { depth: 6 }).catch(() => undefined);
+  assert.equal(soon, undefined);
+  const forced = await best("k7/8/1K6/8/8/8/8/7R b - - 0 1", { depth: 6 });
+  assert.deepEqual([forced.move, forced.score], ["a8b8", 2 - 32_000]);
+});
+
+test("who is lost takes the perpetual check", async () => {
+  // White is a queen and a rook down, but the queen checks on e8 and h5 for ever.
+  const found = await best("6k1/6p1/8/7Q/8/8/qr4PP/6K1 w - - 0 1", { depth: 10 });
+  assert.equal(found.move, "h5e8");
+  assert.ok(Math.abs(found.score) <= 1, String(found.score));
+});
+
+test("a position that stood twice before the root counts as a draw at the third time", async () => {
+  const position = parseFen("7k/8/8/8/8/8/q7/2K5 b - - 0 1");
+  const shuffle = ["h8g8", "c1d1", "g8h8", "d1c1"];
+  for (const word of [...shuffle, ...shuffle.slice(0, 3)]) position.play(parseUci(position, word) as number);
+  assert.equal(position.turn, "white");
+  const repeat = parseUci(position, "d1c1") as number;
+  const { lines } = await search.search(position, { depth: 6, moves: [repeat] });
+  assert.ok(Math.abs(lines[0].scoreCp) <= 1, String(lines[0].scoreCp));
+});
+
+test("with fifty moves nearly gone the win that comes too late is a draw", async () => {
+  const fen = (clock: number) => `8/8/8/4k3/8/8/8/R3K3 w - - ${clock} 120`;
+  assert.ok(Math.abs((await best(fen(99), { depth: 8 })).score) <= 1);
+  await search.clear();
+  assert.ok((await best(fen(0), { depth: 8 })).score > 300);
+});
+
+test("only the moves asked for are searched, and lines come best first and all different", async () => {
+  const position = parseFen(START_FEN);
+  const moves = ["a2a3", "h2h4"].map((word) => parseUci(position, word) as number);
+  const only = await search.search(position, { depth: 5, moves });
+  assert.ok(moves.includes(only.lines[0].pv[0]));
+  const several = await search.search(position, { depth: 6, multiPv: 5 });
+  assert.equal(several.lines.length, 5);
+  assert.equal(new Set(several.lines.map(({ pv }) => pv[0])).size, 5);
+  for (let i = 1; i < 5; i++) assert.ok(several.lines[i - 1].scoreCp >= several.lines[i].scoreCp);
+});
+
+test("Chess960 castling is searched and spelled king takes rook", async () => {
+  const found = await best("1k6/8/8/8/8/8/8/RK5R w HA - 0 1", { depth: 6 });
+  assert.ok(found.score > 500);
+  const castle = await search.search(parseFen("1k6/8/8/8/8/8/8/RK5R w HA - 0 1", { chess960: true }), {
+    depth: 4,
+    moves: [parseUci(parseFen("1k6/8/8/8/8/8/8/RK5R w HA - 0 1", { chess960: true }), "b1h1") as number],
+  });
+  assert.equal(castle.lines[0].pv.length > 0, true);
+});
+
+test("on one thread two searches with an empty memory count the same nodes", async () => {
+  const count = async () => {
+    await search.clear();
+    return (await search.search(parseFen(START_FEN), { depth: 9 })).nodes;
+  };
+  assert.equal(await count(), await count());
+});
+
+test("limits hold: nodes exactly, time nearly", async () => {
+  assert.equal((await search.search(parseFen(START_FEN), { nodes: 5000 })).nodes, 5000);
+  const start = performance.now();
+  await search.search(parseFen(START_FEN), { hardMs: 100 });
+  const took = performance.now() - start;
+  assert.ok(took > 80 && took < 1000, `${took} ms`); // the machine may be busy
+});
+
+/** Starts an endless search and stops it after a while. */
+async function stopped(engine: AlphaBeta): Promise<SearchReport> {
+  const running = engine.search(parseFen(START_FEN), {});
+  setTimeout(() => engine.stop(), 150);
+  return running;
+}
+
+test("stop ends an endless search", async () => {
+  const report = await stopped(search);
+  assert.ok(report.depth >= 1 && report.timeMs < 2000);
+});
+
+test("without shared memory stop, limits and results are the same", async () => {
+  const plain = await AlphaBeta.create({ shared: false, threads: 4 });
+  try {
+    assert.equal(plain.threads, 1);
+    const report = await stopped(plain);
+    assert.ok(report.depth >= 1 && report.timeMs < 4000);
+    assert.equal((await best(MATES[1][0], { depth: 20 }, plain)).move, MATES[1][1]);
+    await plain.clear();
+    await search.clear();
+    // A shallow search fits in one slice, and then nothing distinguishes the two builds.
+    const [a, b] = [await best(START_FEN, { depth: 7 }, plain), await best(START_FEN, { depth: 7 })];
+    assert.deepEqual([a.move, a.score, a.nodes], [b.move, b.score, b.nodes]);
+  } finally {
+    await plain.close();
+  }
+});
+
+test("two threads share the work and the answer", async () => {
+  const pair = await AlphaBeta.create({ threads: 2 });
+  try {
+    for (const [fen, move] of MATES) assert.equal((await best(fen, { depth: 20 }, pair)).move, move);
+    const report = await stopped(pair);
+    assert.ok(report.nodes > 0);
+  } finally {
+    await pair.close();
+  }
+});
+
+test("time: the clock is never emptied, and more time means more thought", () => {
+  for (const leftMs of [1, 10, 50, 1000, 60_000, 3_600_000]) {
+    for (const incrementMs of [0, 10, 5000]) {
+      for (const movesToGo of [undefined, 1, 2, 40]) {
+        const { softMs, hardMs } = allotTime({ leftMs, incrementMs, movesToGo, overheadMs: 20 });
+        assert.ok(softMs >= 1 && softMs <= hardMs);
+        assert.ok(hardMs <= Math.max(1, leftMs - 20), `${leftMs} ${incrementMs} ${movesToGo}: ${hardMs}`);
+      }
+    }
+  }
+  const short = allotTime({ leftMs: 1000, incrementMs: 0, overheadMs: 0 });
+  assert.ok(allotTime({ leftMs: 10_000, incrementMs: 0, overheadMs: 0 }).softMs > short.softMs * 5);
+});
