@@ -7,8 +7,10 @@ import benchInfer from "./bench-infer.js";
 import benchSearch from "./bench-search.js";
 import benchTrain from "./bench-train.js";
 import type { Command } from "./command.js";
+import dataConvert from "./data-convert.js";
 import dataDedupe from "./data-dedupe.js";
 import dataImport from "./data-import.js";
+import dataInfo from "./data-info.js";
 import dataShuffle from "./data-shuffle.js";
 import dataSplit from "./data-split.js";
 import doctor from "./doctor.js";
@@ -41,6 +43,8 @@ export const COMMANDS: readonly Command[] = [
   benchInfer,
   tour,
   dataImport,
+  dataInfo,
+  dataConvert,
   dataShuffle,
   dataSplit,
   dataDedupe,

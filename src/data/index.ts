@@ -1,3 +1,4 @@
+export { canConvert, convertRecord, findMoveTable } from "./convert.js";
 export { type DedupeOptions, dedupeRecords } from "./dedupe.js";
 export { parseChoices, parseResults, TIME_CLASSES, VARIANTS } from "./filter.js";
 export { IMPORT_KINDS } from "./game-importer.js";

@@ -110,9 +110,9 @@ export async function openBag(path: string, onBad: OnBad = throwBad): Promise<Re
     path,
     format: path.endsWith(".bagz") ? "bagz" : "bag",
     records: reader.length,
-    size: reader.length, // counted in records: nothing is read but what is asked for
+    size: reader.size,
     get bytesRead() {
-      return done;
+      return reader.length === 0 ? 0 : Math.round((reader.size * done) / reader.length);
     },
     async *[Symbol.asyncIterator]() {
       try {

@@ -33,6 +33,10 @@ class Bag {
     this.length = (size - start) / 8;
   }
 
+  get size(): number {
+    return this.file.size;
+  }
+
   /** The bytes of a record as they are stored. */
   get(record: number): Uint8Array {
     const start = record === 0 ? 0 : this.endOf(record - 1);
@@ -93,12 +97,16 @@ function read64(bytes: Uint8Array, at: number): number {
 /** Bagz files read in any order, by record number, over all shards. */
 export class BagReader {
   readonly length: number;
+  /** Bytes of all files. */
+  readonly size: number;
+
   private constructor(
     readonly path: string,
     private readonly bags: readonly Bag[],
     private readonly compressed: boolean,
   ) {
     this.length = bags.reduce((sum, bag) => sum + bag.length, 0);
+    this.size = bags.reduce((sum, bag) => sum + bag.size, 0);
   }
 
   static async open(path: string): Promise<BagReader> {
