@@ -85,6 +85,14 @@ export const platform: Platform = {
     throw unavailable(near);
   },
   remove: async () => {},
+  makeFolder: async (path) => {
+    throw unavailable(path);
+  },
+  listFolder: async () => undefined,
+  removeFolder: async () => {},
+  append: async (path) => {
+    throw unavailable(path);
+  },
   temporaryName: (path) => path,
   compress: () => {
     throw unavailable("output");

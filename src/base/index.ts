@@ -15,6 +15,14 @@ export {
   writeFile,
   type ZipMember,
 } from "./files.js";
+export {
+  appendToFile,
+  listFolder,
+  makeFolder,
+  mendFolder,
+  removeFolder,
+  replaceFolder,
+} from "./folders.js";
 export { type LineBatch, readLineBatches, readLines } from "./lines.js";
 export { nearest, suggestion } from "./nearest.js";
 export type { Platform, Process, ProcessEnd, ProcessEvents, RandomBytes, Runtime, Scratch } from "./platform.js";

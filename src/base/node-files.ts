@@ -1,7 +1,20 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { access, constants, type FileHandle, open, rename, stat, truncate, unlink } from "node:fs/promises";
+import {
+  access,
+  appendFile,
+  constants,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  truncate,
+  unlink,
+} from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -330,6 +343,23 @@ function compress(kind: "gzip" | "zstd", to: RawOutput): RawOutput {
   );
 }
 
+const orExplain = (work: Promise<unknown>, path: string): Promise<void> =>
+  work.then(
+    () => {},
+    (error: unknown) => {
+      throw explainOpen(error, path);
+    },
+  );
+
+async function listFolder(path: string): Promise<string[] | undefined> {
+  try {
+    return (await readdir(path)).sort();
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw explainOpen(error, path);
+  }
+}
+
 export const files: PlatformFiles = {
   openRaw,
   openRandom: async (path) => openRandom(path),
@@ -339,6 +369,10 @@ export const files: PlatformFiles = {
   temporaryName,
   openAppend,
   createScratch,
+  makeFolder: (path) => orExplain(mkdir(path, { recursive: true }), path),
+  listFolder,
+  removeFolder: (path) => orExplain(rm(path, { recursive: true, force: true }), path),
+  append: (path, bytes) => orExplain(appendFile(path, bytes), path),
   decompress: (kind, bytes, name) => DECODERS[kind](bytes, name),
   compress,
 };

@@ -38,6 +38,13 @@ export interface PlatformFiles {
   createScratch(near: string): Promise<Scratch>;
   /** Deletes a file; says nothing if there is none. */
   remove(path: string): Promise<void>;
+  makeFolder(path: string): Promise<void>;
+  /** The names in a folder, sorted; undefined if there is no such folder. */
+  listFolder(path: string): Promise<string[] | undefined>;
+  /** Deletes a folder and all in it; says nothing if there is none. */
+  removeFolder(path: string): Promise<void>;
+  /** Adds to the end of a file, or begins it. */
+  append(path: string, bytes: Uint8Array): Promise<void>;
   /** A name in the same folder that nobody else uses. */
   temporaryName(path: string): string;
   /** Undoes a compression; `name` is for messages. bzip2 is not here, for it needs nothing from the machine. */

@@ -15,6 +15,7 @@ import dataShuffle from "./data-shuffle.js";
 import dataSplit from "./data-split.js";
 import doctor from "./doctor.js";
 import encode from "./encode.js";
+import evaluate from "./eval.js";
 import match from "./match.js";
 import nnueEval from "./nnue-eval.js";
 import perft from "./perft.js";
@@ -24,12 +25,15 @@ import suite from "./suite.js";
 import tour from "./tour.js";
 import tournament from "./tournament.js";
 import uci from "./uci.js";
+import train from "./train.js";
 
 /** Every command of the program, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   perft,
   pgnCheck,
   encode,
+  train,
+  evaluate,
   match,
   tournament,
   puzzles,

@@ -2,6 +2,7 @@
 import { suggestion, UserError } from "#base";
 import { createAlphaBeta } from "./alphabeta-engine.js";
 import { AlphaBetaPlayer } from "./alphabeta-player.js";
+import { NetworkPlayer } from "./network-player.js";
 import type { Player } from "./player.js";
 import { RandomPlayer } from "./random-player.js";
 import type { UciTimes } from "./uci-client.js";
@@ -39,6 +40,7 @@ const ALONE: Record<string, Build> = {
 /** What can be written behind the @, and who builds the player: each search adds its line here. */
 const SEARCHES: Record<string, Build> = {
   ab: async ({ network, nodes }, name) => new AlphaBetaPlayer(name, (await createAlphaBeta(network)).search, nodes),
+  none: ({ network }, name) => NetworkPlayer.load(name, network),
 };
 
 /** The search of a network for which none was written. */

@@ -3,6 +3,7 @@
  * model's inputs and outputs are views. A step is one run of the model and one pass of the optimiser over the memory.
  */
 import { loadWasm, messageOf, type Runtime, runtimeFillsOutputs, UserError, type WasmInstance } from "#base";
+import { emaDecayAt } from "./ema.js";
 import { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
 import type { TrainKernels } from "./optimisers/kernels.js";
 import { clipScale, type Optimiser, type ParameterRange } from "./optimisers/optimiser.js";
@@ -189,10 +190,11 @@ export class TrainingRun {
     const { exports } = this.wasm;
     const { clip, ema } = this.plan;
     const trainable = this.rooms.filter(({ plan }) => plan.trainable);
+    const decay = emaDecayAt(ema, this.done);
     this.optimiser.update(exports, trainable, { step: this.done }, learningRate, clipScale(gradientNorm, clip));
     this.done++;
     for (const { average, parameter, length } of this.rooms) {
-      if (average) exports.approach(average, parameter, length, 1 - ema);
+      if (average) exports.approach(average, parameter, length, 1 - decay);
     }
   }
 

@@ -1,0 +1,118 @@
+import { execFileSync } from "node:child_process";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readText, UserError } from "#base";
+import {
+  type EpochSummary,
+  type Judgement,
+  loadPacked,
+  parseRecipe,
+  parseSetting,
+  resolveRecipe,
+  type StepReport,
+  train,
+} from "#training";
+import { command } from "./command.js";
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+const duration = (seconds: number) =>
+  seconds < 90
+    ? `${Math.ceil(seconds)} s`
+    : seconds < 5400
+      ? `${Math.ceil(seconds / 60)} min`
+      : `${(seconds / 3600).toFixed(1)} h`;
+
+function describeStep({ step, steps, epoch, loss, positionsPerSecond }: StepReport, startStep: number, ms: number) {
+  const left = ((ms / 1000) * (steps - step)) / Math.max(1, step - startStep);
+  return `epoch ${epoch}, step ${step} of ${steps} (${percent(step / steps)}), loss ${loss.toFixed(3)}, ${Math.round(positionsPerSecond)} positions/s, ${duration(left)} left`;
+}
+
+function describeEpoch(summary: EpochSummary, judged: Judgement | undefined): string {
+  const trained = `epoch ${summary.epoch}: loss ${summary.train_loss.toFixed(3)}, move found ${percent(summary.train_policy_accuracy)}`;
+  if (!judged) return `${trained}, value off by ${summary.train_value_mae.toFixed(3)}`;
+  return `${trained}; unseen games: loss ${judged.loss.toFixed(3)}, move found ${percent(judged.policyTop1)} (in five ${percent(judged.policyTop5)}), value off by ${judged.valueMae.toFixed(3)}`;
+}
+
+/** The commit of the program, if it runs from a clone. */
+function gitCommit(): string {
+  const folder = fileURLToPath(new URL("../..", import.meta.url));
+  try {
+    return execFileSync("git", ["rev-parse", "HEAD"], {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "ignore"],
+      encoding: "utf8",
+    }).trim();
+  } catch {
+    return "unknown";
+  }
+}
+
+export default command({
+  name: "train",
+  summary: "Train a network by a recipe; stop it at any moment and go on later with --resume.",
+  details:
+    "A recipe is a YAML file of settings; see recipes/. The run's folder keeps the settings, metrics.jsonl, a file for\n" +
+    "TensorBoard, a checkpoint for each epoch and the best one. Ctrl-C stops after the present step and saves it; after\n" +
+    "a crash (even kill -9) a resumed run ends with exactly the weights it would have had.",
+  examples: [
+    "tabiya train recipes/residual-tiny.yaml --data games.bin --set validation=games-validation.bin",
+    "tabiya train recipes/residual-tiny.yaml --data games.bin --run runs/a --resume",
+    "tabiya train recipes/residual-tiny.yaml --data games.bin --set epochs=3 learningRate=0.002 --limit 20000 --json",
+  ],
+  arguments: { recipe: { help: "YAML file of settings" } },
+  options: {
+    data: { type: "strings", help: "files to learn from: .bin, .binpack, .plain or scored .jsonl" },
+    validation: { type: "strings", help: "files of other games, to judge each epoch by" },
+    run: { help: "folder for all that comes of it (default: runs/ and the recipe's name)" },
+    resume: { type: "boolean", help: "go on with the run in that folder" },
+    set: { type: "strings", help: "settings instead of the recipe's, as epochs=3" },
+    limit: { type: "integer", minimum: 1, help: "learn from the first so many positions only" },
+  },
+
+  async run({ recipe: file, data, validation, run, resume, set, limit }, io) {
+    const recipe = resolveRecipe(
+      {
+        ...parseRecipe(await readText(file), file),
+        ...Object.assign({}, ...(set ?? []).map(parseSetting)),
+        ...(data && { data }),
+        ...(validation && { validation }),
+        ...(limit && { limit }),
+      },
+      file,
+    );
+    const { train: config, model } = recipe;
+    if (config.data.length === 0)
+      throw new UserError("DATA_NONE", `${file}: no data to learn from. Name it with --data FILE.`);
+    const folder = run ?? `runs/${basename(file).replace(/\.ya?ml$/, "")}`;
+    io.note(`settings: ${JSON.stringify({ ...config, ...model })}`);
+    const options = { ...config, ...(model as { board: "planes13" | "planes18" }) };
+    const source = await loadPacked(config.data, options);
+    const judges =
+      config.validation.length > 0 ? await loadPacked(config.validation, { ...options, limit: 0 }) : undefined;
+    io.note(
+      `${source.positions} positions to learn, ${judges?.positions ?? 0} to judge by; everything is kept in ${folder}`,
+    );
+
+    let first: { step: number; time: number } | undefined;
+    const { history, ...result } = await train(recipe, {
+      run: folder,
+      data: source,
+      validation: judges,
+      resume,
+      signal: io.signal,
+      now: Date.now,
+      metadata: { git_commit: gitCommit() },
+      onProgress(report) {
+        first ??= { step: report.step - 1, time: performance.now() };
+        io.progress(describeStep(report, first.step, performance.now() - first.time));
+      },
+      onEpoch: (summary, judged) => io.print(describeEpoch(summary, judged)),
+    });
+    if (result.stopped === "interrupted")
+      io.note(`Stopped and saved. Go on with: tabiya train ${file} --run ${folder} --resume ...`);
+    io.print(
+      `${result.stopped}: ${result.steps} steps, ${Math.round(result.positionsPerSecond)} positions/s, waited for data ${percent(result.waitingForData)} of the time; best: ${result.checkpoint}`,
+    );
+    return { ...result, run: folder, history };
+  },
+});

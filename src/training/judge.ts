@@ -1,0 +1,109 @@
+import type { Network } from "#models";
+import { exportOnnx, Session, type SessionOptions } from "#tensor";
+import type { BatchSource } from "./batch-source.js";
+import { policyValueObjective } from "./objective.js";
+
+/** How well values are calibrated: positions grouped by the value the network gave them. */
+export interface CalibrationBin {
+  from: number; // values in [from, to)
+  to: number;
+  positions: number;
+  predicted: number; // mean of the network's values
+  actual: number; // mean of the true ones
+}
+
+export interface Judgement {
+  positions: number;
+  loss: number;
+  policyLoss: number; // nats
+  perplexity: number; // exp(policyLoss): between how many moves the network wavers
+  valueLoss: number;
+  policyTop1: number; // share of positions whose move the network likes best among the legal ones
+  policyTop3: number;
+  policyTop5: number;
+  valueMae: number; // mean absolute error, -1..1
+  valueRmse: number;
+  calibrationError: number; // mean |predicted - actual| over the bins, weighed by their positions
+  calibration: CalibrationBin[];
+  positionsPerSecond: number;
+}
+
+const BINS = 10;
+
+/** Judges a network, with the weights its parameters have now, on positions it has not learnt from. */
+export async function judge(
+  network: Network,
+  source: BatchSource,
+  options: SessionOptions & {
+    policyWeight?: number;
+    valueWeight?: number;
+    limit?: number; // positions, rounded up to whole batches; 0 for all
+    batchSize?: number;
+    signal?: AbortSignal;
+    onProgress?: (positions: number) => void;
+  } = {},
+): Promise<Judgement> {
+  const { policyWeight = 1, valueWeight = 1, limit = 0, batchSize = 256, device, threads } = options;
+  const session = await Session.open(exportOnnx(policyValueObjective(network, { policyWeight, valueWeight }).judged), {
+    device,
+    threads,
+  });
+  const sums = { policyLoss: 0, valueLoss: 0, top1: 0, top3: 0, top5: 0, error: 0, square: 0 };
+  const bins = Array.from({ length: BINS }, () => ({ positions: 0, predicted: 0, actual: 0 }));
+  let positions = 0;
+  const start = performance.now();
+  try {
+    for await (const batch of source.batches({ size: batchSize })) {
+      options.signal?.throwIfAborted();
+      const results = await session.run(batch);
+      const [policyLoss, valueLoss, better, value] = ["policyLoss", "valueLoss", "better", "predicted"].map(
+        (name) => results[name].data as Float32Array,
+      );
+      for (let i = 0; i < value.length; i++) {
+        sums.policyLoss += policyLoss[i];
+        sums.valueLoss += valueLoss[i];
+        if (better[i] < 1) sums.top1++;
+        if (better[i] < 3) sums.top3++;
+        if (better[i] < 5) sums.top5++;
+        const error = value[i] - batch.value[i];
+        sums.error += Math.abs(error);
+        sums.square += error * error;
+        const bin = bins[Math.max(0, Math.min(BINS - 1, Math.floor(((value[i] + 1) / 2) * BINS)))];
+        bin.positions++;
+        bin.predicted += value[i];
+        bin.actual += batch.value[i];
+      }
+      positions += value.length;
+      options.onProgress?.(positions);
+      if (limit > 0 && positions >= limit) break;
+    }
+  } finally {
+    await session.close();
+  }
+  const [policyLoss, valueLoss] = [sums.policyLoss / positions, sums.valueLoss / positions];
+  return {
+    positions,
+    loss: policyLoss * policyWeight + valueLoss * valueWeight,
+    policyLoss,
+    perplexity: Math.exp(policyLoss),
+    valueLoss,
+    policyTop1: sums.top1 / positions,
+    policyTop3: sums.top3 / positions,
+    policyTop5: sums.top5 / positions,
+    valueMae: sums.error / positions,
+    valueRmse: Math.sqrt(sums.square / positions),
+    calibrationError: bins.reduce((sum, bin) => sum + Math.abs(bin.predicted - bin.actual), 0) / positions,
+    calibration: bins.flatMap((bin, i) =>
+      bin.positions === 0
+        ? []
+        : {
+            from: (2 * i) / BINS - 1,
+            to: (2 * (i + 1)) / BINS - 1,
+            positions: bin.positions,
+            predicted: bin.predicted / bin.positions,
+            actual: bin.actual / bin.positions,
+          },
+    ),
+    positionsPerSecond: positions / ((performance.now() - start) / 1000),
+  };
+}

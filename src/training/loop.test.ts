@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished, test } from "vitest";
+import { Random, UserError } from "#base";
+import { formatFen, formatUci, parseFen, START_FEN } from "#chess";
+import { encodePacked } from "#formats";
+import { type Recipe, resolveRecipe } from "./config.js";
+import { type TrainOptions, train } from "./loop.js";
+import { PackedSource } from "./packed-source.js";
+
+/** Records of random games, in which the mover always takes the best capture, and its material is the score. */
+function randomRecords(count: number, seed: number): Uint8Array {
+  const random = new Random(seed);
+  const out = new Uint8Array(count * 40);
+  let position = parseFen(START_FEN);
+  for (let i = 0; i < count; i++) {
+    if (position.outcome() || position.halfmoves > 60) position = parseFen(START_FEN);
+    const moves = position.moves();
+    const best = moves.reduce((a, b) => (position.see(b) > position.see(a) ? b : a));
+    const record = { fen: formatFen(position), move: formatUci(position, best), score: position.see(best), ply: 1 };
+    encodePacked({ ...record, result: 0 }, out.subarray(i * 40, i * 40 + 40));
+    position.play(random.pick(moves));
+  }
+  return out;
+}
+
+const records = randomRecords(700, 1);
+const others = randomRecords(100, 2);
+
+const recipe = (changes: Record<string, unknown> = {}): Recipe =>
+  resolveRecipe(
+    { size: "tiny", width: 8, blocks: 1, batchSize: 32, epochs: 3, warmupSteps: 5, saveSteps: 7, logSteps: 4, learningRate: 0.01, ema: 0.9, threads: 1, ...changes }, // biome-ignore format: one line of settings
+    "test",
+  );
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "tabiya-train-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return join(path, "run");
+}
+
+const options = (run: string, changes: Partial<TrainOptions> = {}): TrainOptions => {
+  const settings = { board: "planes18", seed: 1, scoreScale: 400, resultShare: 0 } as const;
+  return {
+    run,
+    data: new PackedSource(records, settings),
+    validation: new PackedSource(others, settings),
+    now: () => 1_700_000_000_000,
+    ...changes,
+  };
+};
+
+const FILES = ["model.safetensors", "ema.safetensors", "optimizer.safetensors"];
+const bytesOf = (run: string, checkpoint: string) =>
+  FILES.map((file) => readFileSync(join(run, checkpoint, file)).toString("base64"));
+
+/** The metrics without what depends on the clock. */
+const metricsOf = (run: string) =>
+  readFileSync(join(run, "metrics.jsonl"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const { values, ...rest } = JSON.parse(line);
+      return { ...rest, values: { ...values, positionsPerSecond: 0 } };
+    });
+
+test("a run interrupted again and again ends with the weights, metrics and best of one never stopped", async () => {
+  const [whole, broken] = [folder(), folder()];
+  const undisturbed = await train(recipe(), options(whole));
+  assert.equal(undisturbed.stopped, "finished");
+  assert.equal(undisturbed.steps, 3 * 21);
+  const losses = undisturbed.history.map(({ train_loss }) => train_loss);
+  assert.ok(losses[2] < 0.9 * losses[0], `it learns: ${losses}`);
+  assert.deepEqual(
+    readdirSync(whole).sort(),
+    ["best", "config.json", "epoch_001", "epoch_002", "epoch_003", "events.out.tfevents.0.tabiya", "metrics.jsonl"], // biome-ignore format: a listing
+  );
+
+  const random = new Random(5);
+  let times = 0;
+  for (let done = false; !done; times++) {
+    const controller = new AbortController();
+    let left = 1 + random.below(25);
+    const { stopped, steps } = await train(recipe({ saveSteps: 7 + times }), {
+      ...options(broken),
+      resume: true,
+      signal: controller.signal,
+      onProgress: () => {
+        if (--left === 0) controller.abort();
+      },
+    });
+    done = stopped === "finished";
+    if (!done)
+      assert.ok(
+        readdirSync(broken).some((name) => name.endsWith(String(steps))),
+        "the step is saved",
+      );
+  }
+  assert.ok(times > 3, `${times} parts`);
+  for (const checkpoint of ["epoch_001", "epoch_003", "best"])
+    assert.deepEqual(bytesOf(broken, checkpoint), bytesOf(whole, checkpoint), checkpoint);
+  assert.deepEqual(metricsOf(broken), metricsOf(whole));
+}, 60_000);
+
+test("a run is not overwritten, nor resumed with other settings or data", async () => {
+  const run = folder();
+  const short = { epochs: 1, epochPositions: 64 };
+  await train(recipe(short), options(run));
+  const code = (work: Promise<unknown>) =>
+    work.then(
+      () => "nothing",
+      (error: UserError) => `${error.code} ${error.message}`,
+    );
+  assert.match(await code(train(recipe(short), options(run))), /^RUN_EXISTS/);
+  assert.match(await code(train(recipe({ ...short, clip: 1 }), options(run, { resume: true }))), /clip: 5 then, 1 now/);
+  const data = new PackedSource(others, { board: "planes18", seed: 1, scoreScale: 400, resultShare: 0 });
+  assert.match(await code(train(recipe(short), options(run, { resume: true, data }))), /^RUN_DIFFERS .*\n.*dataFinger/);
+  const again = await train(recipe(short), options(run, { resume: true }));
+  assert.equal(again.stopped, "finished");
+  assert.equal(again.steps, 2);
+});
+
+test("a loss that is no number stops the run with advice, and the last good checkpoint stays", async () => {
+  const run = folder();
+  const wild = recipe({ learningRate: 1e30, clip: 0, saveSteps: 1, optimiser: "sgd", warmupSteps: 0 });
+  await assert.rejects(train(wild, options(run)), (error) => {
+    assert.ok(error instanceof UserError);
+    assert.equal(error.code, "TRAIN_NAN");
+    assert.match(error.message, /lower learningRate/);
+    return true;
+  });
+});
+
+test("training stops early when validation no longer improves", async () => {
+  const { stopped, history } = await train(
+    recipe({ learningRate: 1e-12, ema: 0, epochs: 50, epochPositions: 32, patience: 2, valueWeight: 0 }),
+    options(folder()),
+  );
+  assert.equal(stopped, "early");
+  assert.ok(history.length < 50);
+}, 30_000);
+
+test("gradients of several batches make one step", async () => {
+  const { steps } = await train(recipe({ accumulate: 4, epochs: 1 }), options(folder()));
+  assert.equal(steps, 5);
+});
