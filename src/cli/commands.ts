@@ -1,6 +1,6 @@
 import agreement from "./agreement.js";
-import benchArena from "./bench-arena.js";
 import analyse from "./analyse.js";
+import benchArena from "./bench-arena.js";
 import benchCore from "./bench-core.js";
 import benchData from "./bench-data.js";
 import benchInfer from "./bench-infer.js";
@@ -24,8 +24,8 @@ import puzzles from "./puzzles.js";
 import suite from "./suite.js";
 import tour from "./tour.js";
 import tournament from "./tournament.js";
-import uci from "./uci.js";
 import train from "./train.js";
+import uci from "./uci.js";
 
 /** Every command of the program, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
