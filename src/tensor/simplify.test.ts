@@ -81,6 +81,24 @@ test("a residual net becomes plain convolutions with biases and computes the sam
   }
 });
 
+test("a bias before a batch norm is scaled with the weights", async () => {
+  const net = { conv: linear(PLANES, WIDTH, random), norm: batchNorm(WIDTH) };
+  for (const { name, data } of parametersOf(net))
+    for (let i = 0; i < data.length; i++) if (name !== "norm.bias") data[i] = 0.5 + random.next();
+  const x = net.norm.apply(net.conv.apply(toSquares(input("planes", ["n", PLANES, 8, 8]))));
+  const before = new Emitter("inference").finish({ x: toPlanes(x) });
+  const after = simplify(before);
+  assert.deepEqual(
+    after.nodes.map(({ op }) => op),
+    ["Conv", "Identity"],
+  );
+  const planes = Float32Array.from({ length: PLANES * 64 }, () => random.normal());
+  const [a, b] = [await outputs(before, planes), await outputs(after, planes)];
+  const [y, z] = [a["x"].data as Float32Array, b["x"].data as Float32Array];
+  for (let i = 0; i < y.length; i++)
+    assert.ok(Math.abs(y[i] - z[i]) < 1e-5 * Math.max(1, Math.abs(y[i])), `${y[i]} is not ${z[i]}`);
+});
+
 test("a value that others read too keeps its own convolution", () => {
   const net = { conv: conv3x3(2, 2, random), norm: batchNorm(2) };
   parametersOf(net);
