@@ -1,0 +1,195 @@
+// Batches for training, made by worker threads while the network learns. Nothing here depends on who is ready first: what
+// a batch holds follows from the seed and its number alone, so that a run goes on exactly where it stopped.
+import { Random, readText, UserError, WorkerPool } from "#base";
+import { MOVE_TABLE_NAMES, type MoveTableName } from "#encodings";
+import { badRecord, joinRecords } from "#formats";
+import type { BatchEncoding, BatchKinds, BatchRows } from "./batch-encoder.js";
+import { mixSeed, RecordOrder } from "./record-order.js";
+import { openRecordSource, type RecordSource } from "./record-source.js";
+
+export interface BatchOptions<E extends BatchEncoding = BatchEncoding> {
+  /** Files and their weights in the mix; without weights, each record is as likely as any other. */
+  sources: readonly (string | { path: string; weight: number })[];
+  encoding: E;
+  seed: number;
+  shuffleRecords?: number; // records shuffled at once, of blocks from all over the file; 65,536 if not said
+  limit?: number; // records taken from the front of each file at most
+  workers?: number; // 1 if not said
+  scratch?: string; // a file beside which there is room for what has to be unpacked; the source itself if not said
+}
+
+interface Mixed {
+  order: RecordOrder;
+  path: string;
+  share: number; // of the rows
+}
+
+/** Shuffled, mixed, encoded batches of some files. Training and validation are two of these, over different files. */
+export class Batches<E extends BatchEncoding = BatchEncoding> {
+  private constructor(
+    private readonly options: BatchOptions<E>,
+    private readonly sources: readonly RecordSource[],
+    private readonly pool: WorkerPool,
+  ) {}
+
+  static async open<E extends BatchEncoding>(options: BatchOptions<E>): Promise<Batches<E>> {
+    const sources: RecordSource[] = [];
+    const pool = new WorkerPool("training/batch-worker", options.workers ?? 1);
+    try {
+      const tables: Record<string, MoveTableName> = {};
+      if (options.sources.length === 0) throw new UserError("DATA_NONE", "no file of records was given to train on.");
+      for (const path of pathsOf(options)) {
+        const source = await openRecordSource(path, options.scratch ?? path);
+        sources.push(options.limit ? { ...source, count: Math.min(source.count, options.limit) } : source);
+        const table = await moveTableOf(path);
+        if (table) tables[path] = table;
+      }
+      await pool.tell("configure", { encoding: options.encoding, tables });
+      return new Batches(options, sources, pool);
+    } catch (error) {
+      await pool.close();
+      for (const source of sources) await source.close();
+      throw error;
+    }
+  }
+
+  /** Records in all files: an epoch is so many rows. */
+  get positions(): number {
+    return this.sources.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /** Another for other files, another mix or another order. */
+  get fingerprint(): string {
+    const weights = this.options.sources.map((source) => (typeof source === "string" ? "" : ` x${source.weight}`));
+    return this.sources.map(({ fingerprint }, i) => `${fingerprint}${weights[i]}`).join("; ");
+  }
+
+  /**
+   * Batches of an epoch (from 0) from the one numbered `from` on: these two numbers are all a run must keep. Epochs go on where the last one stopped in each file, and only whole
+   * batches are given. Without an epoch, all records once in the order of the files, the last batch as small as it is.
+   */
+  async *batches(options: { size: number; epoch?: number; from?: number }): AsyncGenerator<BatchKinds[E["kind"]]> {
+    const { size, epoch, from = 0 } = options;
+    const origins: { path: string; record: number }[][] = []; // of the batches on their way, for messages
+    const questions = epoch === undefined ? this.inOrder(size, from, origins) : this.mixed(size, epoch, from, origins);
+    for await (const answer of this.pool.map<Answer<E>>("encode", questions)) {
+      const rows = origins.shift() ?? [];
+      if (answer.bad) throw this.explain(answer.bad, rows);
+      yield answer.arrays;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.pool.close();
+    for (const source of this.sources) await source.close();
+  }
+
+  private explain(
+    { row, problem }: { row: number; problem: string },
+    rows: { path: string; record: number }[],
+  ): UserError {
+    const { path, record } = rows[row];
+    return badRecord(
+      "DATA_RECORD",
+      { path, record },
+      `${problem}\nLeave such records out with: tabiya data convert ${path} -o NEW`,
+    );
+  }
+
+  private async *inOrder(size: number, from: number, origins: Origins) {
+    const window = 64;
+    const orders = this.sources.map((source) => new RecordOrder(source, undefined, window));
+    let first = 0; // of the source, among all
+    let rows: Row[] = [];
+    let batch = 0;
+    for (const [i, order] of orders.entries()) {
+      const { path, form, count } = this.sources[i];
+      const start = Math.max(0, from * size - first);
+      if (rows.length === 0) batch = Math.max(batch, from);
+      for (let place = start; place < count; place++) {
+        rows.push({ path, form, ...order.at(place) });
+        if (rows.length < size) continue;
+        yield ask(rows, mixSeed(this.options.seed, batch++), origins);
+        rows = [];
+      }
+      first += count;
+    }
+    if (rows.length > 0) yield ask(rows, mixSeed(this.options.seed, batch), origins);
+  }
+
+  private async *mixed(size: number, epoch: number, from: number, origins: Origins) {
+    const { seed, shuffleRecords = 65_536 } = this.options;
+    const perEpoch = Math.max(1, Math.floor(this.positions / size));
+    const mix = this.mix(Math.max(1, Math.round(shuffleRecords / 256)));
+    for (let batch = epoch * perEpoch + from; batch < (epoch + 1) * perEpoch; batch++) {
+      const before = placesAt(mix, batch * size);
+      const after = placesAt(mix, (batch + 1) * size);
+      const rows: Row[] = [];
+      mix.forEach(({ order, path }, i) => {
+        for (let place = before[i]; place < after[i]; place++) {
+          rows.push({ path, form: order.source.form, ...order.at(place) });
+        }
+      });
+      const batchSeed = mixSeed(seed, batch, 2);
+      yield ask(new Random(batchSeed).shuffle(rows), batchSeed, origins);
+    }
+  }
+
+  private mix(windowBlocks: number): Mixed[] {
+    const { sources, seed } = this.options;
+    const weights = sources.map((source, i) => (typeof source === "string" ? this.sources[i].count : source.weight));
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    if (!(total > 0) || weights.some((weight) => !(weight >= 0))) {
+      throw new UserError("DATA_WEIGHTS", `the weights ${weights.join(", ")} of the files are no shares of a mix.`);
+    }
+    return this.sources.map((source, i) => ({
+      order: new RecordOrder(source, mixSeed(seed, i), windowBlocks),
+      path: source.path,
+      share: weights[i] / total,
+    }));
+  }
+}
+
+const pathsOf = ({ sources }: BatchOptions): string[] =>
+  sources.map((source) => (typeof source === "string" ? source : source.path));
+
+/** How many rows each file has given when `rows` were given in all. No memory is needed: it can be computed anywhere. */
+function placesAt(mix: readonly Mixed[], rows: number): number[] {
+  const places = mix.map(({ share }) => Math.floor(rows * share + 1e-9));
+  // What rounding leaves goes to the largest, so that no other ever steps back.
+  const largest = mix.reduce((best, { share }, i) => (share > mix[best].share ? i : best), 0);
+  places[largest] = rows - places.reduce((sum, place, i) => (i === largest ? sum : sum + place), 0);
+  return places;
+}
+
+type Origins = { path: string; record: number }[][];
+type Row = { path: string; form: RecordSource["form"]; bytes: Uint8Array; record: number };
+type Answer<E extends BatchEncoding> =
+  | { arrays: BatchKinds[E["kind"]]; bad?: undefined }
+  | { bad: { row: number; problem: string } };
+
+/** The question to a worker: neighbours of one form are sent together. */
+function ask(rows: readonly Row[], seed: number, origins: Origins) {
+  const groups: { path: string; form: RecordSource["form"]; records: Uint8Array[] }[] = [];
+  for (const { path, form, bytes } of rows) {
+    const last = groups.at(-1);
+    if (last?.form === form && (last.path === path || form === "packed")) last.records.push(bytes);
+    else groups.push({ path, form, records: [bytes] });
+  }
+  origins.push(rows.map(({ path, record }) => ({ path, record })));
+  const questions: BatchRows[] = groups.map(({ path, form, records }) => ({
+    path,
+    form,
+    batch: joinRecords(records.length === 1 ? [records[0].slice()] : records), // one is not copied when joined, and its buffer is not ours
+  }));
+  const transfer = questions.flatMap(({ batch }) => [batch.bytes.buffer, batch.ends.buffer] as ArrayBuffer[]);
+  return { argument: { rows: questions, seed }, transfer };
+}
+
+/** The table of a file with move numbers, from what stands beside it. */
+async function moveTableOf(path: string): Promise<MoveTableName | undefined> {
+  if (!/\.jsonl/.test(path)) return undefined;
+  const text = await readText(`${path}.meta.json`).catch(() => "{}");
+  const { moves } = JSON.parse(text) as { moves?: string };
+  return MOVE_TABLE_NAMES.find((name) => name === moves);
+}
