@@ -9,8 +9,10 @@ import benchTrain from "./bench-train.js";
 import type { Command } from "./command.js";
 import dataConvert from "./data-convert.js";
 import dataDedupe from "./data-dedupe.js";
+import dataGenerate from "./data-generate.js";
 import dataImport from "./data-import.js";
 import dataInfo from "./data-info.js";
+import dataLabel from "./data-label.js";
 import dataShuffle from "./data-shuffle.js";
 import dataSplit from "./data-split.js";
 import doctor from "./doctor.js";
@@ -29,9 +31,16 @@ import uci from "./uci.js";
 
 /** Every command of the program, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
-  perft,
   pgnCheck,
   encode,
+  dataImport,
+  dataLabel,
+  dataGenerate,
+  dataInfo,
+  dataConvert,
+  dataShuffle,
+  dataSplit,
+  dataDedupe,
   train,
   evaluate,
   match,
@@ -39,21 +48,16 @@ export const COMMANDS: readonly Command[] = [
   puzzles,
   suite,
   agreement,
+  analyse,
+  uci,
   nnueEval,
+  perft,
   benchCore,
   benchData,
   benchTrain,
-  benchArena,
   benchInfer,
-  tour,
-  dataImport,
-  dataInfo,
-  dataConvert,
-  dataShuffle,
-  dataSplit,
-  dataDedupe,
   benchSearch,
-  analyse,
-  uci,
+  benchArena,
   doctor,
+  tour,
 ];

@@ -126,6 +126,7 @@ export interface ContestRun {
   players: readonly string[]; // as the user wrote them
   names: readonly string[]; // each a different one
   games: readonly ContestGame[]; // all, played or not
+  book?: OpeningBook; // instead of the one the options name
   settings?: string[]; // further settings that the file must agree with
   /** Told of every game, first of the saved ones; "stop" ends the contest. */
   onGame(counted: Counted): "stop" | undefined;
@@ -144,7 +145,7 @@ export async function runContest(
   if (values.resume && values.pgn === undefined) {
     throw new UserError("RESUME_FILE", "--resume needs --pgn FILE: the file with the games played so far.");
   }
-  const book = await openBook(values, games, io);
+  const book = run.book ?? (await openBook(values, games, io));
   if (values.tc !== undefined && values.concurrency > availableParallelism()) {
     io.note(`${values.concurrency} games at once on ${availableParallelism()} processors: clocks will run unfairly.`);
   }

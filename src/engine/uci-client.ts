@@ -191,11 +191,12 @@ export class UciClient {
     }
   }
 
-  /** Keeps the last exact line for each of the moves; a bound only if there is nothing better. */
+  /** Keeps the last exact line for each of the moves; a bound only if there is nothing better of the same move. */
   private keepInfo(search: Search, line: string): void {
     const index = Math.min(500, Number(/ multipv (\d+)/.exec(line)?.[1] ?? 1)) - 1;
     const isBound = / (lower|upper)bound/.test(line);
-    if (index >= 0 && !(isBound && search.infos[index] !== undefined)) search.infos[index] = line;
+    const moveOf = (text: string | undefined) => / pv (\S+)/.exec(text ?? "")?.[1];
+    if (index >= 0 && !(isBound && moveOf(search.infos[index]) === moveOf(line))) search.infos[index] = line;
   }
 
   /** Its time is over: it gets a moment to answer `stop`, so that we know whether it is slow, deaf or dead. */
