@@ -1,4 +1,6 @@
+export type { ActionArrays, BatchEncoding, BatchKinds, HalfKpArrays, PolicyValueArrays } from "./batch-encoder.js";
 export type { BatchSource, PolicyValueBatch } from "./batch-source.js";
+export { Batches, type BatchOptions } from "./batches.js";
 export {
   type Checkpoint,
   type EpochSummary,
@@ -11,5 +13,3 @@ export { parseRecipe, parseSetting, type Recipe, resolveRecipe, TRAIN_DEFAULTS, 
 export { type CalibrationBin, type Judgement, judge } from "./judge.js";
 export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
 export { loadPacked, type PackedOptions, PackedSource } from "./packed-source.js";
-export type { ActionArrays, BatchEncoding, BatchKinds, HalfKpArrays, PolicyValueArrays } from "./batch-encoder.js";
-export { Batches, type BatchOptions } from "./batches.js";
