@@ -13,7 +13,7 @@ test("CRC-32C gives the published check values", () => {
   assert.equal(crc32c(Uint8Array.from({ length: 32 }, (_, i) => i)), 0x46dd794e);
 });
 
-// Bytes written by tensorboard 2.20's RecordWriter and protocol buffers.
+// Bytes written by tensorboard 2.21's RecordWriter and protocol buffers.
 test("an event file has the bytes TensorBoard's own writer gives", () => {
   assert.equal(
     hex(eventFileStart(1700000000.5)),
