@@ -71,7 +71,11 @@ export const apply = (op: OpName, inputs: readonly Tensor[], attributes: Attribu
 const ARRAYS = { int32: Int32Array, int64: BigInt64Array, uint8: Uint8Array, float32: Float32Array };
 
 /** Numbers known when the graph is built. */
-export function constant(values: number | ArrayLike<number>, shape: readonly number[] = [], dtype: DType = "float32") {
+export function constant(
+  values: number | ArrayLike<number>,
+  shape: readonly number[] = [],
+  dtype: DType = "float32",
+): Tensor {
   const list = typeof values === "number" ? [values] : Array.from(values);
   const kind = dtype === "bool" ? "uint8" : dtype;
   if (kind === "float16" || kind === "int8") throw new Error(`internal: constant of type ${dtype}`);

@@ -22,11 +22,13 @@ export async function createSession(model: Uint8Array, { device = "cpu", threads
     );
   }
   const runtime = await loadRuntime(device);
+  // What goes wrong with a device is said by our own message.
+  if (device !== "cpu") runtime.env.logLevel = "fatal";
   try {
     const session = await runtime.InferenceSession.create(model, {
       executionProviders: [device],
       ...(threads > 0 ? { intraOpNumThreads: threads } : {}),
-      logSeverityLevel: 3,
+      logSeverityLevel: device === "cpu" ? 3 : 4,
       // Two sessions used in turn (a match, training beside validation) slow each other down if idle threads spin.
       extra: { session: { force_spinning_stop: "1" } },
     });
