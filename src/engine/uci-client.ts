@@ -11,7 +11,7 @@ export interface UciTimes {
   longestMs: number; // for one move without a time limit
 }
 
-export const UCI_TIMES: UciTimes = { startMs: 30_000, graceMs: 1_000, silenceMs: 10_000, longestMs: 600_000 };
+export const UCI_TIMES: UciTimes = { startMs: 30_000, graceMs: 2_000, silenceMs: 10_000, longestMs: 600_000 };
 
 /** What the engine said to one `go`. */
 export interface UciAnswer {
@@ -204,6 +204,7 @@ export class UciClient {
     const { search } = this;
     if (!search) return;
     let answered = false;
+    const fallen = performance.now();
     const answer = new Promise<void>((resolve) => {
       const { resolve: late } = search;
       search.resolve = (found) => {
@@ -214,17 +215,13 @@ export class UciClient {
       setTimeout(resolve, this.times.graceMs);
     });
     this.process.write("stop\n");
-    const alive = this.ask("isready", "readyok", this.times.graceMs * 2).then(
-      () => true,
-      () => false,
-    );
+    this.ask("isready", "readyok", this.times.graceMs * 2).catch(() => {}); // some are deaf while they think
     await answer;
     if (answered || this.search !== search) return;
     const seconds = (deadlineMs / 1000).toFixed(3);
-    const lives = await Promise.race([alive, new Promise<boolean>((resolve) => setTimeout(resolve, 1, false))]);
     this.fail(
-      lives
-        ? new PlayerFault("time", `did not move within ${seconds} s, and ignored "stop".`)
+      search.heard > fallen
+        ? new PlayerFault("time", `did not move within ${seconds} s, and did not heed "stop".`)
         : new PlayerFault("hang", `did not move within ${seconds} s, and no longer answers.`),
     );
   }
