@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBytes, Random } from "#base";
 import { formatFen, formatUci, type Position, parseFen, START_FEN } from "#chess";
@@ -13,6 +13,7 @@ import {
   readBinpackBytes,
   readPackedBytes,
 } from "#formats";
+import { type Pipeline, preparePipeline } from "./bench-pipeline.js";
 import { command } from "./command.js";
 
 const BATCH = 256;
@@ -108,20 +109,24 @@ async function prepare(folder: string, count: number): Promise<Record<string, ()
 
 export default command({
   name: "bench data",
-  summary: "Time the readers and encoders that feed training, on one thread.",
+  summary: "Time the readers, encoders and batches that feed training; on one thread, unless the line says more.",
   details:
     "Positions of random games, made once and written to a temporary folder; files come from the system's cache. Best of the rounds.",
-  examples: ["tabiya bench data", "tabiya bench data --json"],
+  examples: ["tabiya bench data", "tabiya bench data --json", "tabiya bench data --games elite.pgn.zst --threads 2"],
   options: {
     positions: { type: "integer", default: 50_000, minimum: 1000, help: "how many to make" },
+    games: { type: "strings", help: "PGN files to import, instead of random games" },
+    threads: { type: "integer", minimum: 1, help: "for importing and for batches; one for each core if not said" },
     rounds: { type: "integer", default: 10, minimum: 1, help: "runs of each, in turn" },
   },
 
-  async run({ positions, rounds }, io) {
+  async run({ positions, games, threads, rounds }, io) {
     const folder = mkdtempSync(join(tmpdir(), "tabiya-bench-"));
+    let pipeline: Pipeline | undefined;
     try {
       io.progress("making positions");
-      const measures = await prepare(folder, positions);
+      pipeline = await preparePipeline(folder, games, threads ?? availableParallelism());
+      const measures = { ...(await prepare(folder, positions)), ...pipeline.measures };
       const rates: Record<string, number> = {};
       for (let round = 0; round < rounds; round++) {
         for (const [name, work] of Object.entries(measures)) {
@@ -136,6 +141,7 @@ export default command({
       for (const [name, rate] of Object.entries(rates)) io.print(`${name.padEnd(28)} ${(rate / 1e6).toFixed(2)} M/s`);
       return { positions, rates };
     } finally {
+      await pipeline?.close();
       rmSync(folder, { recursive: true });
     }
   },

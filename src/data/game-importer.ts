@@ -1,8 +1,16 @@
 // What a worker does for `data import`: text with whole games in, rows or records out.
 import { UserError } from "#base";
-import { core, formatFen, formatUci, Position } from "#chess";
+import { core, formatUci, Position } from "#chess";
 import { MOVE_TABLES, type MoveTableName, winProbability } from "#encodings";
-import { type BadGame, type DataRecord, type GameBlock, NO_EVAL, readGameBlocks } from "#formats";
+import {
+  type BadGame,
+  type DataRecord,
+  formatFenAt,
+  formatMove,
+  type GameBlock,
+  NO_EVAL,
+  readGameBlocks,
+} from "#formats";
 import { type GameFilter, refuseGame, resultNumber } from "./filter.js";
 import { hashGame, POSITION_REASONS, type PositionFilter, selectPositions } from "./select.js";
 import { scoreValue } from "./value.js";
@@ -39,7 +47,9 @@ export interface ImportedChunk {
 const PACKED_BYTES = 40;
 const WIDE_BYTES = core.POSITION_BYTES + 16;
 const NOT_IN_FORMAT = POSITION_REASONS.indexOf("not in this format");
-const SIDE = 138; // where the struct of a position has the side to move
+// Where the struct of a position has the side to move, and how castling is spelled
+const SIDE = 138;
+const CHESS960 = 139;
 
 export class GameImporter {
   private readonly position = core.allocate(core.POSITION_BYTES);
@@ -154,13 +164,15 @@ export class GameImporter {
   /** The record of a wide row. */
   private record(row: number): DataRecord {
     const { kind, positions, moves } = this.settings;
-    const position = new Position(core.bytes.slice(row, row + core.POSITION_BYTES));
     const tail = new DataView(core.bytes.buffer, row + core.POSITION_BYTES, 16);
     const move = tail.getUint16(2, true);
     const score = tail.getInt16(0, true);
     const result = tail.getInt8(6);
-    const fen = formatFen(position);
-    const uci = () => formatUci(position, move);
+    const fen = formatFenAt(row);
+    const black = core.bytes[row + SIDE] === 1;
+    const chess960 = core.bytes[row + CHESS960] === 1;
+    const uci = () =>
+      chess960 ? formatUci(new Position(core.bytes.slice(row, row + core.POSITION_BYTES)), move) : formatMove(move);
     const scored = positions.value === "eval";
     switch (kind) {
       case "scored":
@@ -178,7 +190,7 @@ export class GameImporter {
         if (moves === undefined) throw new UserError("MOVES_MISSING", "move numbers need a table: --moves TABLE.");
         return {
           fen,
-          move_index: MOVE_TABLES[moves].encode(position, move),
+          move_index: MOVE_TABLES[moves].indexOf(move, black, chess960),
           value: scored ? scoreValue(score) : result,
         };
     }

@@ -30,6 +30,7 @@ export {
   throwBad,
 } from "./records/record.js";
 export { shardPaths } from "./records/shards.js";
+export { formatFenAt, formatMove } from "./records/struct.js";
 export { HALFKP_DESCRIPTION, HALFKP_SHAPE, type HalfKpWeights } from "./weights/halfkp.js";
 export { dialectOf, isJnn, JNN_DIALECTS, type JnnDialect, readJnn, writeJnn } from "./weights/jnn.js";
 export { type NnueWeights, readNnueNetwork } from "./weights/network.js";

@@ -1,11 +1,11 @@
 // Batches for training, made by worker threads while the network learns. Nothing here depends on who is ready first: what
 // a batch holds follows from the seed and its number alone, so that a run goes on exactly where it stopped.
-import { Random, readText, UserError, WorkerPool } from "#base";
+import { readText, UserError, WorkerPool } from "#base";
 import { MOVE_TABLE_NAMES, type MoveTableName } from "#encodings";
-import { badRecord, joinRecords } from "#formats";
+import { badRecord } from "#formats";
 import type { BatchEncoding, BatchKinds, BatchRows } from "./batch-encoder.js";
-import { mixSeed, RecordOrder } from "./record-order.js";
-import { openRecordSource, type RecordSource } from "./record-source.js";
+import { GatheredRecords, mixSeed, RecordOrder } from "./record-order.js";
+import { BLOCK, openRecordSource, type RecordSource } from "./record-source.js";
 
 export interface BatchOptions<E extends BatchEncoding = BatchEncoding> {
   /** Files and their weights in the mix; without weights, each record is as likely as any other. */
@@ -20,7 +20,6 @@ export interface BatchOptions<E extends BatchEncoding = BatchEncoding> {
 
 interface Mixed {
   order: RecordOrder;
-  path: string;
   share: number; // of the rows
 }
 
@@ -70,11 +69,17 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
    */
   async *batches(options: { size: number; epoch?: number; from?: number }): AsyncGenerator<BatchKinds[E["kind"]]> {
     const { size, epoch, from = 0 } = options;
-    const origins: { path: string; record: number }[][] = []; // of the batches on their way, for messages
-    const questions = epoch === undefined ? this.inOrder(size, from, origins) : this.mixed(size, epoch, from, origins);
-    for await (const answer of this.pool.map<Answer<E>>("encode", questions)) {
-      const rows = origins.shift() ?? [];
-      if (answer.bad) throw this.explain(answer.bad, rows);
+    const asked: BatchParts[] = []; // on their way, for messages
+    const questions = epoch === undefined ? this.inOrder(size, from) : this.mixed(size, epoch, from);
+    const noted = async function* () {
+      for await (const parts of questions) {
+        asked.push(parts);
+        yield formatQuestion(parts);
+      }
+    };
+    for await (const answer of this.pool.map<Answer<E>>("encode", noted())) {
+      const parts = asked.shift();
+      if (answer.bad) throw explain(answer.bad, parts?.parts ?? []);
       yield answer.arrays;
     }
   }
@@ -84,54 +89,43 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
     for (const source of this.sources) await source.close();
   }
 
-  private explain(
-    { row, problem }: { row: number; problem: string },
-    rows: { path: string; record: number }[],
-  ): UserError {
-    const { path, record } = rows[row];
-    return badRecord(
-      "DATA_RECORD",
-      { path, record },
-      `${problem}\nLeave such records out with: tabiya data convert ${path} -o NEW`,
-    );
-  }
-
-  private async *inOrder(size: number, from: number, origins: Origins) {
-    const window = 64;
-    const orders = this.sources.map((source) => new RecordOrder(source, undefined, window));
-    let first = 0; // of the source, among all
-    let rows: Row[] = [];
-    let batch = 0;
-    for (const [i, order] of orders.entries()) {
-      const { path, form, count } = this.sources[i];
-      const start = Math.max(0, from * size - first);
-      if (rows.length === 0) batch = Math.max(batch, from);
-      for (let place = start; place < count; place++) {
-        rows.push({ path, form, ...order.at(place) });
-        if (rows.length < size) continue;
-        yield ask(rows, mixSeed(this.options.seed, batch++), origins);
-        rows = [];
+  private async *inOrder(size: number, from: number): AsyncGenerator<BatchParts> {
+    const orders = this.sources.map((source) => new RecordOrder(source, undefined, 64));
+    const total = this.positions;
+    for (let start = from * size, batch = from; start < total; start += size, batch++) {
+      const parts: BatchPart[] = [];
+      let first = 0; // of the source, among all
+      for (const order of orders) {
+        const { count, path, form } = order.source;
+        const begin = Math.max(0, start - first);
+        const end = Math.min(count, start + size - first);
+        if (begin < end) {
+          const rows = new GatheredRecords(end - begin);
+          order.gather(begin, end, rows);
+          parts.push({ path, form, rows });
+        }
+        first += count;
       }
-      first += count;
+      yield { parts, seed: mixSeed(this.options.seed, batch) };
     }
-    if (rows.length > 0) yield ask(rows, mixSeed(this.options.seed, batch), origins);
   }
 
-  private async *mixed(size: number, epoch: number, from: number, origins: Origins) {
+  /** The rows of a batch stand in the order of the files: for learning it makes no difference. */
+  private async *mixed(size: number, epoch: number, from: number): AsyncGenerator<BatchParts> {
     const { seed, shuffleRecords = 65_536 } = this.options;
     const perEpoch = Math.max(1, Math.floor(this.positions / size));
-    const mix = this.mix(Math.max(1, Math.round(shuffleRecords / 256)));
+    const mix = this.mix(Math.max(1, Math.round(shuffleRecords / BLOCK)));
     for (let batch = epoch * perEpoch + from; batch < (epoch + 1) * perEpoch; batch++) {
       const before = placesAt(mix, batch * size);
       const after = placesAt(mix, (batch + 1) * size);
-      const rows: Row[] = [];
-      mix.forEach(({ order, path }, i) => {
-        for (let place = before[i]; place < after[i]; place++) {
-          rows.push({ path, form: order.source.form, ...order.at(place) });
-        }
+      const parts: BatchPart[] = [];
+      mix.forEach(({ order }, i) => {
+        if (before[i] === after[i]) return;
+        const rows = new GatheredRecords(after[i] - before[i]);
+        order.gather(before[i], after[i], rows);
+        parts.push({ path: order.source.path, form: order.source.form, rows });
       });
-      const batchSeed = mixSeed(seed, batch, 2);
-      yield ask(new Random(batchSeed).shuffle(rows), batchSeed, origins);
+      yield { parts, seed: mixSeed(seed, batch, 2) };
     }
   }
 
@@ -144,7 +138,6 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
     }
     return this.sources.map((source, i) => ({
       order: new RecordOrder(source, mixSeed(seed, i), windowBlocks),
-      path: source.path,
       share: weights[i] / total,
     }));
   }
@@ -162,28 +155,40 @@ function placesAt(mix: readonly Mixed[], rows: number): number[] {
   return places;
 }
 
-type Origins = { path: string; record: number }[][];
-type Row = { path: string; form: RecordSource["form"]; bytes: Uint8Array; record: number };
+/** Records of one file in a batch. */
+interface BatchPart {
+  path: string;
+  form: RecordSource["form"];
+  rows: GatheredRecords;
+}
+interface BatchParts {
+  parts: BatchPart[];
+  seed: number;
+}
 type Answer<E extends BatchEncoding> =
   | { arrays: BatchKinds[E["kind"]]; bad?: undefined }
   | { bad: { row: number; problem: string } };
 
-/** The question to a worker: neighbours of one form are sent together. */
-function ask(rows: readonly Row[], seed: number, origins: Origins) {
-  const groups: { path: string; form: RecordSource["form"]; records: Uint8Array[] }[] = [];
-  for (const { path, form, bytes } of rows) {
-    const last = groups.at(-1);
-    if (last?.form === form && (last.path === path || form === "packed")) last.records.push(bytes);
-    else groups.push({ path, form, records: [bytes] });
+/** The question to a worker; the records are handed over, not copied. */
+function formatQuestion({ parts, seed }: BatchParts) {
+  const rows = parts.map(({ path, form, rows: { batch } }) => ({ path, form, batch }) satisfies BatchRows);
+  return {
+    argument: { rows, seed },
+    transfer: rows.flatMap(({ batch }) => [batch.bytes.buffer, batch.ends.buffer]),
+  };
+}
+
+/** A bad row by its file and number there. */
+function explain({ row, problem }: { row: number; problem: string }, parts: readonly BatchPart[]): UserError {
+  let left = row;
+  for (const { path, rows } of parts) {
+    if (left < rows.numbers.length) {
+      const advice = `Leave such records out with: tabiya data convert ${path} -o NEW`;
+      return badRecord("DATA_RECORD", { path, record: rows.numbers[left] }, `${problem}\n${advice}`);
+    }
+    left -= rows.numbers.length;
   }
-  origins.push(rows.map(({ path, record }) => ({ path, record })));
-  const questions: BatchRows[] = groups.map(({ path, form, records }) => ({
-    path,
-    form,
-    batch: joinRecords(records.length === 1 ? [records[0].slice()] : records), // one is not copied when joined, and its buffer is not ours
-  }));
-  const transfer = questions.flatMap(({ batch }) => [batch.bytes.buffer, batch.ends.buffer] as ArrayBuffer[]);
-  return { argument: { rows: questions, seed }, transfer };
+  throw new Error(`internal: row ${row} is in no file`);
 }
 
 /** The table of a file with move numbers, from what stands beside it. */

@@ -1,4 +1,4 @@
-import { Random } from "#base";
+import { concatBytes, Random } from "#base";
 import { BLOCK, type RecordSource } from "./record-source.js";
 
 /** One number from several, for seeds that must not meet. */
@@ -12,16 +12,42 @@ export function mixSeed(...numbers: readonly number[]): number {
   return hash | 0;
 }
 
-/** A record and where it came from. */
-export interface FoundRecord {
-  bytes: Uint8Array;
-  record: number; // its number in the file
+/** Records that are gathered for a batch, one behind the other, and their numbers in the file. */
+export class GatheredRecords {
+  readonly numbers: Float64Array;
+  private bytes: Uint8Array<ArrayBuffer>;
+  private readonly ends: Uint32Array<ArrayBuffer>;
+  private count = 0;
+  private length = 0;
+
+  constructor(capacity: number) {
+    this.bytes = new Uint8Array(capacity * 40);
+    this.ends = new Uint32Array(capacity);
+    this.numbers = new Float64Array(capacity);
+  }
+
+  add(from: Uint8Array, start: number, end: number, number: number): void {
+    const needed = this.length + end - start;
+    if (needed > this.bytes.length) {
+      const grown = new Uint8Array(2 * needed);
+      grown.set(this.bytes.subarray(0, this.length));
+      this.bytes = grown;
+    }
+    for (let at = start; at < end; at++) this.bytes[this.length++] = from[at]; // for so few faster than `set`
+    this.ends[this.count] = this.length;
+    this.numbers[this.count++] = number;
+  }
+
+  /** What was gathered. Its buffers may be handed over. */
+  get batch(): { bytes: Uint8Array<ArrayBuffer>; ends: Uint32Array<ArrayBuffer> } {
+    return { bytes: this.bytes.subarray(0, this.length), ends: this.ends.subarray(0, this.count) };
+  }
 }
 
 /**
  * An endless random order over the records of a source, in which any place can be found without going there: pass after
  * pass, each of which visits every record once. A pass takes the blocks of the file in an order of its own, a window of
- * them at a time, and shuffles the records within the window. Without a seed, one pass in the order of the file.
+ * them at a time, and shuffles the records within the window. Without a seed, every pass is in the order of the file.
  */
 export class RecordOrder {
   private readonly blocks: number; // whole or not, in the source
@@ -29,7 +55,11 @@ export class RecordOrder {
   private pass = -1;
   private blockOrder = new Uint32Array(0);
   private window = -1;
-  private records: FoundRecord[] = [];
+  // Of the window: its records as they were read, and the order in which they come.
+  private bytes: Uint8Array = new Uint8Array(0);
+  private bounds = new Uint32Array(0);
+  private numbers = new Float64Array(0);
+  private order = new Uint32Array(0);
 
   constructor(
     readonly source: RecordSource,
@@ -40,13 +70,17 @@ export class RecordOrder {
     this.windowRecords = windowBlocks * BLOCK;
   }
 
-  /** The record at a place, 0 or more. Fast for places in order. */
-  at(place: number): FoundRecord {
-    const pass = Math.floor(place / this.source.count);
-    const inPass = place % this.source.count;
-    const window = Math.floor(inPass / this.windowRecords);
-    if (pass !== this.pass || window !== this.window) this.load(pass, window);
-    return this.records[inPass - window * this.windowRecords];
+  /** Adds the records from a place, 0 or more, to before another. Fast for places in order. */
+  gather(from: number, to: number, rows: GatheredRecords): void {
+    const { source, windowRecords } = this;
+    for (let place = from; place < to; place++) {
+      const pass = Math.floor(place / source.count);
+      const inPass = place - pass * source.count;
+      const window = Math.floor(inPass / windowRecords);
+      if (pass !== this.pass || window !== this.window) this.load(pass, window);
+      const at = this.order[inPass - window * windowRecords];
+      rows.add(this.bytes, this.bounds[at], this.bounds[at + 1], this.numbers[at]);
+    }
   }
 
   private load(pass: number, window: number): void {
@@ -58,17 +92,25 @@ export class RecordOrder {
     }
     this.pass = pass;
     this.window = window;
-    this.records = [];
     const perWindow = this.windowRecords / BLOCK;
-    for (const block of this.blockOrder.subarray(window * perWindow, (window + 1) * perWindow)) {
+    const chosen = this.blockOrder.subarray(window * perWindow, (window + 1) * perWindow);
+    const parts: Uint8Array[] = [];
+    this.bounds = new Uint32Array(this.windowRecords + 1);
+    this.numbers = new Float64Array(this.windowRecords);
+    let count = 0;
+    let length = 0;
+    for (const block of chosen) {
       const first = block * BLOCK;
       const { bytes, ends } = source.read(first, Math.min(BLOCK, source.count - first));
-      let start = 0;
-      ends.forEach((end, i) => {
-        this.records.push({ bytes: bytes.subarray(start, end), record: first + i });
-        start = end;
-      });
+      parts.push(bytes);
+      for (let i = 0; i < ends.length; i++) {
+        this.numbers[count++] = first + i;
+        this.bounds[count] = length + ends[i];
+      }
+      length += bytes.length;
     }
-    if (seed !== undefined) new Random(mixSeed(seed, pass, window, 1)).shuffle(this.records);
+    this.bytes = concatBytes(parts);
+    this.order = Uint32Array.from({ length: count }, (_, i) => i);
+    if (seed !== undefined) new Random(mixSeed(seed, pass, window, 1)).shuffle(this.order);
   }
 }
