@@ -28,7 +28,7 @@ export function packGame(
   copyPosition(p, start);
   const first = out;
   const stride = wide ? POSITION_BYTES + 16 : 40;
-  const tail = <usize>(wide ? POSITION_BYTES : 32);
+  const tail = wide ? <usize>POSITION_BYTES : 32;
   const chess960 = load<u8>(start, 139) != 0;
   for (let ply = 0; ply < plies; ply++) {
     const move = load<u16>(moves + ((ply + 1) << 1));
