@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, test } from "vitest";
-import { COMMANDS } from "../src/cli/commands.js";
+import { loadCommands } from "../src/cli/commands.js";
 import { runProgram } from "../src/cli/program.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-convert-"));
@@ -16,7 +16,8 @@ async function run(...argv: string[]) {
   let stdout = "";
   let stderr = "";
   const output = { stdout: (text: string) => void (stdout += text), stderr: (text: string) => void (stderr += text) };
-  const code = await runProgram(COMMANDS, ["data", ...argv, "--json"], output, { version: "test" });
+  const line = ["data", ...argv, "--json"];
+  const code = await runProgram(await loadCommands(line), line, output, { version: "test" });
   return { code, stderr, json: stdout === "" ? undefined : JSON.parse(stdout) };
 }
 const lines = (file: string) =>

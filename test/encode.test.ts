@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "vitest";
-import { COMMANDS } from "../src/cli/commands.js";
+import { loadCommands } from "../src/cli/commands.js";
 import { runProgram } from "../src/cli/program.js";
 
 async function run(...argv: string[]) {
   let stdout = "";
   let stderr = "";
   const output = { stdout: (text: string) => void (stdout += text), stderr: (text: string) => void (stderr += text) };
-  const code = await runProgram(COMMANDS, argv, output, { version: "test" });
+  const code = await runProgram(await loadCommands(argv), argv, output, { version: "test" });
   return { code, stderr, lines: stdout.trimEnd().split("\n") };
 }
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

@@ -5,7 +5,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFil
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, test } from "vitest";
-import { COMMANDS } from "../src/cli/commands.js";
+import { loadCommands } from "../src/cli/commands.js";
 import { runProgram } from "../src/cli/program.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-judge-"));
@@ -17,7 +17,7 @@ async function tabiya(...args: string[]) {
   let stdout = "";
   let stderr = "";
   const output = { stdout: (text: string) => (stdout += text), stderr: (text: string) => (stderr += text) };
-  const code = await runProgram(COMMANDS, args, output, { version: "test" });
+  const code = await runProgram(await loadCommands(args), args, output, { version: "test" });
   return { code, stdout, stderr };
 }
 

@@ -1,63 +1,44 @@
-import agreement from "./agreement.js";
-import analyse from "./analyse.js";
-import benchArena from "./bench-arena.js";
-import benchCore from "./bench-core.js";
-import benchData from "./bench-data.js";
-import benchInfer from "./bench-infer.js";
-import benchSearch from "./bench-search.js";
-import benchTrain from "./bench-train.js";
 import type { Command } from "./command.js";
-import dataConvert from "./data-convert.js";
-import dataDedupe from "./data-dedupe.js";
-import dataGenerate from "./data-generate.js";
-import dataImport from "./data-import.js";
-import dataInfo from "./data-info.js";
-import dataLabel from "./data-label.js";
-import dataShuffle from "./data-shuffle.js";
-import dataSplit from "./data-split.js";
-import doctor from "./doctor.js";
-import encode from "./encode.js";
-import evaluate from "./eval.js";
-import match from "./match.js";
-import nnueEval from "./nnue-eval.js";
-import perft from "./perft.js";
-import pgnCheck from "./pgn-check.js";
-import puzzles from "./puzzles.js";
-import suite from "./suite.js";
-import tour from "./tour.js";
-import tournament from "./tournament.js";
-import train from "./train.js";
-import uci from "./uci.js";
 
-/** Every command of the program, in the order of the help. */
-export const COMMANDS: readonly Command[] = [
-  pgnCheck,
-  encode,
-  dataImport,
-  dataLabel,
-  dataGenerate,
-  dataInfo,
-  dataConvert,
-  dataShuffle,
-  dataSplit,
-  dataDedupe,
-  train,
-  evaluate,
-  match,
-  tournament,
-  puzzles,
-  suite,
-  agreement,
-  analyse,
-  uci,
-  nnueEval,
-  perft,
-  benchCore,
-  benchData,
-  benchTrain,
-  benchInfer,
-  benchSearch,
-  benchArena,
-  doctor,
-  tour,
-];
+/** Every command of the program, in the order of the help; loaded when it is called, so that each starts quickly. */
+const FILES: Record<string, () => Promise<{ default: Command }>> = {
+  "pgn check": () => import("./pgn-check.js"),
+  encode: () => import("./encode.js"),
+  "data import": () => import("./data-import.js"),
+  "data label": () => import("./data-label.js"),
+  "data generate": () => import("./data-generate.js"),
+  "data info": () => import("./data-info.js"),
+  "data convert": () => import("./data-convert.js"),
+  "data shuffle": () => import("./data-shuffle.js"),
+  "data split": () => import("./data-split.js"),
+  "data dedupe": () => import("./data-dedupe.js"),
+  train: () => import("./train.js"),
+  eval: () => import("./eval.js"),
+  match: () => import("./match.js"),
+  tournament: () => import("./tournament.js"),
+  puzzles: () => import("./puzzles.js"),
+  suite: () => import("./suite.js"),
+  agreement: () => import("./agreement.js"),
+  analyse: () => import("./analyse.js"),
+  uci: () => import("./uci.js"),
+  "nnue eval": () => import("./nnue-eval.js"),
+  perft: () => import("./perft.js"),
+  "bench core": () => import("./bench-core.js"),
+  "bench data": () => import("./bench-data.js"),
+  "bench train": () => import("./bench-train.js"),
+  "bench infer": () => import("./bench-infer.js"),
+  "bench search": () => import("./bench-search.js"),
+  "bench arena": () => import("./bench-arena.js"),
+  doctor: () => import("./doctor.js"),
+  tour: () => import("./tour.js"),
+};
+
+export const COMMAND_NAMES: readonly string[] = Object.keys(FILES);
+
+/** The command that a command line names; all of them if it names none, for the help and for suggestions. */
+export async function loadCommands(argv: readonly string[]): Promise<Command[]> {
+  const [first = "", second = ""] = argv.filter((word) => !word.startsWith("-"));
+  const named = [`${first} ${second}`, first].find((name) => name in FILES);
+  const names = named === undefined ? COMMAND_NAMES : [named];
+  return Promise.all(names.map(async (name) => (await FILES[name]()).default));
+}

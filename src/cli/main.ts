@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync, writeSync } from "node:fs";
-import { COMMANDS } from "./commands.js";
+import { loadCommands } from "./commands.js";
 import { runProgram } from "./program.js";
 
 /** Writes all of a text before it returns, also into a full pipe; a reader that went away ends the program quietly. */
@@ -30,5 +30,6 @@ const output = {
   stderr: (text: string) => writeAll(2, text),
   columns: () => (process.stderr.isTTY ? process.stderr.columns : undefined),
 };
-const code = await runProgram(COMMANDS, process.argv.slice(2), output, { version, signal: interrupt.signal });
+const argv = process.argv.slice(2);
+const code = await runProgram(await loadCommands(argv), argv, output, { version, signal: interrupt.signal });
 process.exit(code);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { UserError } from "#base";
 import { command } from "./command.js";
-import { COMMANDS } from "./commands.js";
+import { COMMAND_NAMES, loadCommands } from "./commands.js";
 import { runProgram } from "./program.js";
 
 const greet = command({
@@ -87,8 +87,21 @@ test("help shows the examples, and the version is printed", async () => {
   assert.equal((await run("--version")).stdout, "1.2.3\n");
 });
 
-test("every command of the program has an example that names it", () => {
-  for (const { name, examples } of COMMANDS) {
+test("every command is listed under its own name, with examples that show it", async () => {
+  const commands = await loadCommands([]);
+  assert.deepEqual(
+    commands.map((command) => command.name),
+    COMMAND_NAMES,
+  );
+  for (const { name, examples } of commands) {
     assert.ok(examples.length > 0 && examples.every((line) => line.includes(`tabiya ${name}`)), name);
   }
+});
+
+test("a command line loads only the command it names", async () => {
+  const names = async (...argv: string[]) => (await loadCommands(argv)).map((command) => command.name);
+  assert.deepEqual(await names("perft", "3", "--json"), ["perft"]);
+  assert.deepEqual(await names("--json", "pgn", "check", "x.pgn"), ["pgn check"]);
+  assert.deepEqual(await names("pfert", "3"), COMMAND_NAMES);
+  assert.deepEqual(await names("--help"), COMMAND_NAMES);
 });
