@@ -1,7 +1,7 @@
 // Alpha-beta search: principal variation search with a transposition table, and the prunings and reductions known from
 // strong open engines, each in its simplest form. One file, top to bottom: the root with its window, a node, the leaves.
 // Scores are centipawns for the side to move; MATE - n is a mate in n plies. Numbers without a comment were chosen by
-// experience and checked together by matches (docs/log.md).
+// experience; none has been tuned or tested by matches yet (docs/log.md has what was measured).
 import { evaluate } from "./evaluate";
 import {
   addKiller,
