@@ -181,7 +181,7 @@ test("a game lost by a fault says so in its PGN", async () => {
     [game.result, game.tags.get("Termination"), game.tags.get("Reason")],
     ["0-1", "time forfeit", "white: time"],
   );
-  assert.match(text, /\{white moved after 2\.000 s; it had 1\.000 s\.\} 0-1/);
+  assert.match(text, /\{ white moved after 2\.000 s; it had 1\.000 s\. \} 0-1/);
 });
 
 test("a Chess960 game castles as king takes rook and comes back whole", async () => {

@@ -27,7 +27,8 @@ function formatEval(value: number): string {
   return `#${value < 0 ? "-" : ""}${moves}`;
 }
 
-function formatClock(ms: number): string {
+/** Milliseconds as h:mm:ss, with a fraction where there is one: for [%clk] and [%emt]. */
+export function formatClock(ms: number): string {
   const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
   const fraction =
     ms % 1000 === 0
@@ -59,10 +60,8 @@ function* notesAt(line: Line, ply: number): Generator<string> {
   const comments = line.comments?.(ply) ?? [];
   if (comments.length === 0 && commands.length > 0) yield* commentWords(commands);
   for (const [i, comment] of comments.entries()) {
-    const words = comment
-      .replaceAll("}", ")") // a comment cannot hold its own end
-      .split(/\s+/)
-      .filter(Boolean);
+    // A comment cannot hold its own end; a command as [%emt 0:00:01] is one word.
+    const words = comment.replaceAll("}", ")").match(/\[%[^\]]*\]|\S+/g) ?? [];
     yield* commentWords(i === 0 ? [...commands, ...words] : words);
   }
 }
