@@ -2,6 +2,7 @@
 // strong open engines, each in its simplest form. One file, top to bottom: the root with its window, a node, the leaves.
 // Scores are centipawns for the side to move; MATE - n is a mate in n plies. Numbers without a comment were chosen by
 // experience; none has been tuned or tested by matches yet (docs/log.md has what was measured).
+import { findChecks, givesCheck } from "./checks";
 import { evaluate } from "./evaluate";
 import {
   addKiller,
@@ -36,9 +37,20 @@ import {
   triedQuiets,
 } from "./frame";
 import { captureHistory, correction, learnCorrection } from "./history";
-import { generate, generateNoisy } from "./movegen";
+import { generate, isLegal } from "./movegen";
 import { nnuePush } from "./nnue";
-import { givesCheck, isNoisy, learnFromCutoff, movedBy, pickMove, quietHistory, scoreMoves, taken, victimValue } from "./ordering";
+import {
+  isNoisy,
+  learnFromCutoff,
+  movedBy,
+  nextMove,
+  quietHistory,
+  startPicking,
+  startPickingCaptures,
+  startPickingListed,
+  taken,
+  victimValue,
+} from "./ordering";
 import {
   checkers,
   colorSet,
@@ -246,14 +258,14 @@ function hasPieces(p: usize): bool {
   return ((roleSet(p, PAWN) | roleSet(p, KING)) & colorSet(p, side(p))) != colorSet(p, side(p));
 }
 
-/** Plays the move into the next frame. */
+/** Plays the move into the next frame. `check`: it may give check. */
 @inline
-function make(frame: usize, ply: i32, move: i32, moved: i32): usize {
+function make(frame: usize, ply: i32, move: i32, moved: i32, check: bool): usize {
   const child = next(frame);
   setMove(frame, move, moved);
   copyPosition(child, frame);
   play(child, move);
-  setCheckers(child, checkers(child));
+  setCheckers(child, check ? checkers(child) : 0);
   setPliesFromNull(child, pliesFromNull(frame) + 1);
   store<u64>(keys + ((keyCount + ply + 1) << 3), key(child));
   if (network) nnuePush(ply + 1, child);
@@ -296,11 +308,12 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   let first = root ? <i32>load<u16>(rootAt(firstRoot)) : known ? entryMove(known) : 0;
   const onPv = pv || (known != 0 && entryPv(known));
   if (!pv && known && knownDepth >= depth && knownBound & (knownScore >= beta ? LOWER : UPPER) && rule50(frame) < 90) {
-    if (first && knownScore >= beta && !isNoisy(frame, first) && generatedMove(frame, first)) {
+    if (first && knownScore >= beta && !isNoisy(frame, first) && isLegal(frame, first, moveList(frame))) {
       learnFromCutoff(frame, first, depth, 0, 0, 0, 0);
     }
     return knownScore;
   }
+  if (first && !root && !isLegal(frame, first, moveList(frame))) first = 0;
 
   // What the position looks like
   let raw = NONE;
@@ -359,12 +372,10 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
     // A capture that beats beta by far in a shallow search would beat it in a deep one.
     const high = beta + 170 - (improving ? 50 : 0);
     if (depth >= 5 && abs(beta) < MATE_FOUND && !(known && knownDepth >= depth - 3 && knownScore < high)) {
-      const count = generateNoisy(frame, moveList(frame));
-      scoreMoves(frame, count, first);
-      for (let i = 0; i < count; i++) {
-        const move = pickMove(frame, i, count);
-        if (!seeAtLeast(frame, move, high - standing)) continue;
-        make(frame, ply, move, movedBy(frame, move));
+      const wins = high - standing;
+      startPickingCaptures(frame, first && isNoisy(frame, first) && seeAtLeast(frame, first, wins) ? first : 0, wins);
+      for (let move = nextMove(frame, false); move; move = nextMove(frame, false)) {
+        make(frame, ply, move, movedBy(frame, move), true);
         let score = -quiescence(ply + 1, -high, -high + 1);
         if (score >= high) score = -search(ply + 1, depth - 4, -high, -high + 1, !cut);
         if (stopped) return 0;
@@ -378,11 +389,10 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   if (depth >= 4 && !first && (pv || cut) && !excluded) depth--;
 
   // Is the table's move the only good one?
-  let count = 0;
   let firstExtension = 0;
   if (
     !root && depth >= 7 - (onPv ? 1 : 0) && first && !excluded && knownBound & LOWER && knownDepth >= depth - 3 &&
-    abs(knownScore) < MATE_FOUND && ply < rootDepth * 2 && generatedMove(frame, first)
+    abs(knownScore) < MATE_FOUND && ply < rootDepth * 2
   ) {
     const below = knownScore - 2 * depth;
     setExcluded(frame, first);
@@ -397,13 +407,13 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
     else if (cut) firstExtension = -1;
   }
 
-  const list = moveList(frame);
+  findChecks(frame);
   if (root) {
-    count = rootCount - firstRoot;
+    const count = rootCount - firstRoot;
+    const list = moveList(frame);
     for (let i = 0; i < count; i++) store<u16>(list + (i << 1), load<u16>(rootAt(firstRoot + i)));
-  } else count = generate(frame, list);
-  if (count == 0) return inCheck ? -MATE + ply : 0;
-  scoreMoves(frame, count, first);
+    startPickingListed(frame, count, first);
+  } else startPicking(frame, first, inCheck);
 
   const quiets = triedQuiets(frame);
   const captures = triedCaptures(frame);
@@ -416,8 +426,9 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   let bestMove = 0;
   let number = 0;
   let skipQuiets = false;
-  for (let i = 0; i < count; i++) {
-    const move = pickMove(frame, i, count);
+  while (true) {
+    const move = nextMove(frame, skipQuiets);
+    if (!move) break;
     if (move == excluded) continue;
     const role = taken(frame, move);
     const noisy = role >= 0 || moveKind(move) == PROMOTION;
@@ -444,7 +455,7 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
     let extension = 0;
     if (move == first) extension = firstExtension;
     const nodesBefore = nodes;
-    const child = make(frame, ply, move, moved);
+    const child = make(frame, ply, move, moved, check);
     if (stopped) return 0;
     if (extension == 2) setDoubleExtensions(frame, doubleExtensions(frame) + 1);
     const ahead = depth - 1 + extension;
@@ -508,14 +519,6 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   return best;
 }
 
-/** Whether the move, which came from the table, is legal here. Uses the frame's list. */
-function generatedMove(frame: usize, move: i32): bool {
-  const list = moveList(frame);
-  const count = generate(frame, list);
-  for (let i = 0; i < count; i++) if (load<u16>(list + (i << 1)) == move) return true;
-  return false;
-}
-
 /** Writes down what a root move turned out to be worth. */
 function noteRoot(move: i32, score: i32, alpha: i32, number: i32, spent: u64): void {
   let i = firstRoot;
@@ -572,14 +575,13 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
     hope = best + 180;
   } else setStaticEval(frame, NONE);
 
-  const list = moveList(frame);
-  const count = inCheck ? generate(frame, list) : generateNoisy(frame, list);
-  if (inCheck && count == 0) return -MATE + ply;
-  scoreMoves(frame, count, known ? entryMove(known) : 0);
+  let first = known ? entryMove(known) : 0;
+  if (first && !((inCheck || isNoisy(frame, first)) && isLegal(frame, first, moveList(frame)))) first = 0;
+  if (inCheck) startPicking(frame, first, true);
+  else startPickingCaptures(frame, first, -20);
   let bestMove = 0;
   let quietEvasions = 0;
-  for (let i = 0; i < count; i++) {
-    const move = pickMove(frame, i, count);
+  for (let move = nextMove(frame, false); move; move = nextMove(frame, false)) {
     if (best > -MATE_FOUND) {
       if (!inCheck) {
         if (moveKind(move) == PROMOTION) {
@@ -591,12 +593,12 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
             continue;
           }
         }
-        if (!seeAtLeast(frame, move, hope <= alpha ? 1 : -20)) continue;
+        if (hope <= alpha && !seeAtLeast(frame, move, 1)) continue;
       } else if (!isNoisy(frame, move)) {
         if (++quietEvasions > 2) continue;
       } else if (!seeAtLeast(frame, move, -80)) continue;
     }
-    make(frame, ply, move, movedBy(frame, move));
+    make(frame, ply, move, movedBy(frame, move), true);
     const score = -quiescence(ply + 1, -beta, -alpha);
     if (stopped) return 0;
     if (score > best) {
@@ -609,6 +611,7 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
       }
     }
   }
+  if (best == -INFINITE) return -MATE + ply; // in check and without a move
   remember(hash, bestMove, toTable(best, ply), raw, 0, best >= beta ? LOWER : UPPER, onPv);
   return best;
 }

@@ -4,8 +4,10 @@
 //  168  i32 that move as piece << 6 | target           172 i32 x 2 killers      180 i32 excluded move
 //  184  i32 length of the best line                     188 i32 cutoffs below    192 i32 double extensions so far
 //  196  i32 plies since a null move                     200 u64 who gives check
-//  256  u16 x 256 moves     768 i32 x 256 their scores     1792 u16 x 128 best line
+//  208  state of the move picker, 24 bytes: ordering.ts
+//  256  u16 x 256 moves as generated     768 i32 x 256 moves with scores     1792 u16 x 128 best line
 // 2048  u16 x 64 quiet moves tried     2176 u16 x 32 captures tried
+// 2240  u64 x 7 from where a pawn, knight, bishop, rook, queen, king would give check; whose moving away would
 import { checkers, copyPosition } from "./position";
 
 export const MAX_PLY: i32 = 127;
@@ -165,8 +167,18 @@ export function moveList(frame: usize): usize {
 }
 
 @inline
-export function moveScores(frame: usize): usize {
+export function scoredMoves(frame: usize): usize {
   return frame + 768;
+}
+
+@inline
+export function pickerState(frame: usize): usize {
+  return frame + 208;
+}
+
+@inline
+export function checkSquares(frame: usize): usize {
+  return frame + 2240;
 }
 
 @inline

@@ -24,6 +24,7 @@ export {
 } from "./encoders";
 export { packGame } from "./game-rows";
 export { generate, generateNoisy } from "./movegen";
+export { orderingCheck } from "./ordering-walk";
 export { packPosition, unpackHalfKp, unpackPosition, unpackRecords } from "./packed";
 export { nnueBytes, nnueEvaluate, nnuePush, nnueStart } from "./nnue";
 export { nnueCheck, nnueTime, nnueWalk } from "./nnue-walk";

@@ -27,9 +27,15 @@ import {
   isAttacked,
   KING,
   KNIGHT,
+  kingSquare,
+  moveFrom,
+  moveKind,
+  moveTo,
   NO_SQUARE,
+  occupied,
   PAWN,
   PROMOTION,
+  pieceOn,
   QUEEN,
   ROOK,
   roleSet,
@@ -39,6 +45,11 @@ import {
 
 /** No position has more legal moves than 218; a list of 256 moves of 2 bytes is always long enough. */
 export const MOVE_LIST_BYTES: i32 = 512;
+
+// Which moves are wanted
+const ALL: i32 = 0;
+const NOISY: i32 = 1; // captures and promotions
+const QUIET: i32 = 2; // the others
 
 @inline
 function pushAll(list: usize, from: i32, targets: u64): usize {
@@ -78,7 +89,7 @@ function pushPromotions(list: usize, targets: u64, delta: i32): usize {
 
 /** All moves of the given pawns that end in `allowed`, except en passant. */
 @inline
-function generatePawns(list: usize, pawns: u64, empty: u64, enemy: u64, allowed: u64, white: bool): usize {
+function generatePawns(list: usize, pawns: u64, empty: u64, enemy: u64, allowed: u64, white: bool, wanted: i32): usize {
   const lastRank = white ? RANK_8 : RANK_1;
   const thirdRank: u64 = white ? 0xff0000 : 0xff0000000000;
   const up = white ? 8 : -8;
@@ -90,8 +101,11 @@ function generatePawns(list: usize, pawns: u64, empty: u64, enemy: u64, allowed:
   const takeable = enemy & allowed;
   const leftward = (white ? (pawns & ~FILE_A) << 7 : (pawns & ~FILE_A) >> 9) & takeable;
   const rightward = (white ? (pawns & ~FILE_H) << 9 : (pawns & ~FILE_H) >> 7) & takeable;
-  list = pushPawns(list, single & ~lastRank, up);
-  list = pushPawns(list, two, up + up);
+  if (wanted != NOISY) {
+    list = pushPawns(list, single & ~lastRank, up);
+    list = pushPawns(list, two, up + up);
+    if (wanted == QUIET) return list;
+  }
   list = pushPawns(list, leftward & ~lastRank, left);
   list = pushPawns(list, rightward & ~lastRank, right);
   if ((single | leftward | rightward) & lastRank) {
@@ -130,7 +144,7 @@ function generateCastling(p: usize, list: usize, us: i32, king: i32, occupied: u
 }
 
 @inline
-function generateFor(p: usize, start: usize, white: bool, noisy: bool): usize {
+function generateFor(p: usize, start: usize, white: bool, wanted: i32): usize {
   let list = start;
   const us = white ? WHITE : BLACK;
   const them = us ^ 1;
@@ -139,7 +153,6 @@ function generateFor(p: usize, start: usize, white: bool, noisy: bool): usize {
   const occupied = own | enemy;
   const queens = roleSet(p, QUEEN);
   const king = <i32>ctz(roleSet(p, KING) & own);
-  const lastRank: u64 = white ? RANK_8 : RANK_1;
   const enemyStraight = (roleSet(p, ROOK) | queens) & enemy;
   const enemyDiagonal = (roleSet(p, BISHOP) | queens) & enemy;
 
@@ -157,8 +170,8 @@ function generateFor(p: usize, start: usize, white: bool, noisy: bool): usize {
 
   // King
   const withoutKing = occupied ^ bit(king);
-  let allowed = noisy ? enemy : ~own; // where pieces may go
-  let pawnsAllowed = noisy ? enemy | lastRank : ~own;
+  let allowed = wanted == NOISY ? enemy : wanted == QUIET ? ~occupied : ~own; // where pieces may go
+  let pawnsAllowed = ~own;
   let targets = kingAttacks(king) & allowed;
   while (targets) {
     const to = <i32>ctz(targets);
@@ -173,21 +186,21 @@ function generateFor(p: usize, start: usize, white: bool, noisy: bool): usize {
     const answers = checkers | between(king, <i32>ctz(checkers));
     allowed &= answers;
     pawnsAllowed &= answers;
-  } else if (!noisy && castlingRights(p) & (white ? 3 : 12)) {
+  } else if (wanted != NOISY && castlingRights(p) & (white ? 3 : 12)) {
     list = generateCastling(p, list, us, king, occupied);
   }
 
   // Pawns
   const pawns = roleSet(p, PAWN) & own;
-  list = generatePawns(list, pawns & ~pinned, ~occupied, enemy, pawnsAllowed, white);
+  list = generatePawns(list, pawns & ~pinned, ~occupied, enemy, pawnsAllowed, white, wanted);
   let pinnedPawns = pawns & pinned;
   while (pinnedPawns) {
     const from = <i32>ctz(pinnedPawns);
     pinnedPawns &= pinnedPawns - 1;
-    list = generatePawns(list, bit(from), ~occupied, enemy, pawnsAllowed & line(king, from), white);
+    list = generatePawns(list, bit(from), ~occupied, enemy, pawnsAllowed & line(king, from), white, wanted);
   }
   const ep = epSquare(p);
-  if (ep != NO_SQUARE) {
+  if (wanted != QUIET && ep != NO_SQUARE) {
     const alive = ~bit(ep ^ 8);
     let takers = pawnAttacks(them, ep) & pawns;
     while (takers) {
@@ -227,12 +240,59 @@ function generateFor(p: usize, start: usize, white: bool, noisy: bool): usize {
 
 /** Writes the legal moves, 2 bytes each, and returns how many there are. */
 export function generate(p: usize, list: usize): i32 {
-  const end = side(p) == WHITE ? generateFor(p, list, true, false) : generateFor(p, list, false, false);
+  const end = side(p) == WHITE ? generateFor(p, list, true, ALL) : generateFor(p, list, false, ALL);
   return <i32>((end - list) >> 1);
 }
 
 /** Like `generate`, but only captures and promotions. */
 export function generateNoisy(p: usize, list: usize): i32 {
-  const end = side(p) == WHITE ? generateFor(p, list, true, true) : generateFor(p, list, false, true);
+  const end = side(p) == WHITE ? generateFor(p, list, true, NOISY) : generateFor(p, list, false, NOISY);
   return <i32>((end - list) >> 1);
+}
+
+/** The moves that `generateNoisy` leaves out. */
+export function generateQuiet(p: usize, list: usize): i32 {
+  const end = side(p) == WHITE ? generateFor(p, list, true, QUIET) : generateFor(p, list, false, QUIET);
+  return <i32>((end - list) >> 1);
+}
+
+/** Whether any 16 bits are a legal move here. `list` has room for a move list. */
+export function isLegal(p: usize, move: i32, list: usize): bool {
+  const us = side(p);
+  const from = moveFrom(move);
+  const to = moveTo(move);
+  const kind = moveKind(move);
+  const piece = pieceOn(p, from);
+  if (piece == 0 || piece >> 3 != us) return false;
+  if (kind == CASTLING || kind == EN_PASSANT) {
+    const count = generate(p, list);
+    for (let i = 0; i < count; i++) if (load<u16>(list + (i << 1)) == move) return true;
+    return false;
+  }
+  if (kind != PROMOTION && move >> 12) return false;
+  const own = colorSet(p, us);
+  const occ = occupied(p);
+  if (own & bit(to)) return false;
+  const role = (piece & 7) - 1;
+  let reach: u64 = 0;
+  if (role == PAWN) {
+    if (((to >> 3) % 7 == 0) != (kind == PROMOTION)) return false;
+    const one = us == WHITE ? bit(from) << 8 : bit(from) >> 8;
+    reach = pawnAttacks(us, from) & occ;
+    if (!(one & occ)) {
+      reach |= one;
+      if (from >> 3 == (us == WHITE ? 1 : 6)) reach |= (us == WHITE ? one << 8 : one >> 8) & ~occ;
+    }
+  } else {
+    if (kind == PROMOTION) return false;
+    if (role == KNIGHT) reach = knightAttacks(from);
+    else if (role == KING) reach = kingAttacks(from);
+    else {
+      if (role != ROOK) reach = bishopAttacks(from, occ);
+      if (role != BISHOP) reach |= rookAttacks(from, occ);
+    }
+  }
+  if (!(reach & bit(to))) return false;
+  const king = role == KING ? to : kingSquare(p, us);
+  return !isAttacked(p, king, us ^ 1, (occ ^ bit(from)) | bit(to), ~bit(to));
 }

@@ -1,34 +1,32 @@
-// In which order moves are searched: the table's move, good captures, killers, quiet moves by their history, bad captures.
-import { bishopAttacks, bit, knightAttacks, pawnAttacks, rookAttacks } from "./attacks";
-import { earlier, isKiller, moveList, moveScores, movedPiece } from "./frame";
+// In which order moves are searched: the table's move, good captures, quiet moves by their history with the killers first,
+// bad captures. Each kind is generated and scored only when the search comes to it. `startPicking` begins, `nextMove`
+// goes on until it returns 0; the state stands in the frame:
+//
+//   0 i32 stage   4 i32 the table's move   8 u32 x 3 the next scored move, the end of them, the end of the bad captures
+//  20 i32 centipawns that a good capture wins at least   24 i32 stage after the table's move   28 i32 stage after good captures
+//
+// A scored move is 32 bits, the score above the move, so that one comparison orders both.
+import { givesCheck } from "./checks";
+import { earlier, isKiller, moveList, movedPiece, pickerState, scoredMoves } from "./frame";
 import { captureHistory, continuationHistory, learnCapture, learnContinuation, learnMain, mainHistory } from "./history";
-import {
-  BISHOP,
-  CASTLING,
-  colorSet,
-  EN_PASSANT,
-  KNIGHT,
-  kingSquare,
-  moveFrom,
-  moveKind,
-  movePromotion,
-  moveTo,
-  occupied,
-  PAWN,
-  PROMOTION,
-  pieceOn,
-  QUEEN,
-  ROOK,
-  roleSet,
-  side,
-} from "./position";
+import { generate, generateNoisy, generateQuiet } from "./movegen";
+import { CASTLING, EN_PASSANT, moveFrom, moveKind, movePromotion, moveTo, PROMOTION, pieceOn, QUEEN, side } from "./position";
 import { seeAtLeast } from "./see";
 
-const FIRST: i32 = 1 << 28;
-const GOOD_CAPTURE: i32 = 1 << 24;
-const KILLER: i32 = 1 << 22;
-const BAD_CAPTURE: i32 = -(1 << 24);
-const LIMIT: i32 = 16384; // of a history
+// Stages
+const TABLE: i32 = 0;
+const FIND_CAPTURES: i32 = 1;
+const GOOD_CAPTURES: i32 = 2;
+const FIND_QUIETS: i32 = 3;
+const QUIETS: i32 = 4;
+const BAD_CAPTURES: i32 = 5;
+const FIND_EVASIONS: i32 = 6;
+const EVERYTHING: i32 = 7; // in check and at the root all moves are scored at once
+const OVER: i32 = 8;
+
+const CAPTURE_FIRST: i32 = 18000; // scores are 16 bits
+const KILLER: i32 = 16000;
+const LAST: i32 = -32000;
 
 /** Values of what is taken, by role, for ordering. */
 const VICTIMS: usize = memory.data<i32>([100, 320, 330, 500, 950, 0]);
@@ -53,29 +51,6 @@ export function isNoisy(p: usize, move: i32): bool {
   return taken(p, move) >= 0 || moveKind(move) == PROMOTION;
 }
 
-/** Whether a legal move gives check; of castling it says no, which happens to be nearly always right. */
-export function givesCheck(p: usize, move: i32): bool {
-  const us = side(p);
-  const from = moveFrom(move);
-  const to = moveTo(move);
-  const kind = moveKind(move);
-  if (kind == CASTLING) return false;
-  const king = kingSquare(p, us ^ 1);
-  const role = kind == PROMOTION ? movePromotion(move) : (pieceOn(p, from) & 7) - 1;
-  let occ = (occupied(p) ^ bit(from)) | bit(to);
-  if (kind == EN_PASSANT) occ ^= bit(to ^ 8);
-  if (role == PAWN && pawnAttacks(us, to) & bit(king)) return true;
-  if (role == KNIGHT && knightAttacks(to) & bit(king)) return true;
-  // Sliders: the man that moved, and those that it uncovered.
-  const own = colorSet(p, us) & ~bit(from);
-  const queens = roleSet(p, QUEEN);
-  let diagonal = (roleSet(p, BISHOP) | queens) & own;
-  let straight = (roleSet(p, ROOK) | queens) & own;
-  if (role == BISHOP || role == QUEEN) diagonal |= bit(to);
-  if (role == ROOK || role == QUEEN) straight |= bit(to);
-  return (bishopAttacks(king, occ) & diagonal) != 0 || (rookAttacks(king, occ) & straight) != 0;
-}
-
 /** piece << 6 | target */
 @inline
 export function movedBy(p: usize, move: i32): i32 {
@@ -93,53 +68,175 @@ export function quietHistory(frame: usize, move: i32, moved: i32): i32 {
   );
 }
 
-/** Gives every move of the list its place. */
-export function scoreMoves(frame: usize, count: i32, first: i32): void {
-  const list = moveList(frame);
-  const scores = moveScores(frame);
-  for (let i = 0; i < count; i++) {
-    const move = <i32>load<u16>(list + (i << 1));
-    let score: i32;
-    if (move == first) score = FIRST;
-    else {
-      const role = taken(frame, move);
-      const moved = movedBy(frame, move);
-      if (role >= 0) score = GOOD_CAPTURE + victimValue(role) * 24 + captureHistory(moved, role);
-      else if (moveKind(move) == PROMOTION) score = 0;
-      else if (isKiller(frame, move)) score = KILLER;
-      else score = quietHistory(frame, move, moved);
-      if (moveKind(move) == PROMOTION) score = movePromotion(move) == QUEEN ? max(score, GOOD_CAPTURE) + 20000 : BAD_CAPTURE;
-    }
-    store<i32>(scores + (i << 2), score);
-  }
+@inline
+function captureScore(frame: usize, move: i32): i32 {
+  const role = max(taken(frame, move), 0);
+  const score = victimValue(role) * 8 + captureHistory(movedBy(frame, move), role) / 4;
+  if (moveKind(move) != PROMOTION) return score;
+  return movePromotion(move) == QUEEN ? score + 6000 : LAST;
 }
 
-/** Brings the best of the moves from `i` on to place `i` and returns it. Captures that lose material go to the end. */
-export function pickMove(frame: usize, i: i32, count: i32): i32 {
+@inline
+function quietScore(frame: usize, move: i32): i32 {
+  return isKiller(frame, move) ? KILLER : quietHistory(frame, move, movedBy(frame, move)) / 4;
+}
+
+@inline
+function put(at: usize, score: i32, move: i32): void {
+  store<i32>(at, (score << 16) | move);
+}
+
+/** Scores the `count` moves of the list behind `at`, except the table's; returns their end. */
+function scoreCaptures(frame: usize, at: usize, count: i32, first: i32): usize {
   const list = moveList(frame);
-  const scores = moveScores(frame);
+  for (let i = 0; i < count; i++) {
+    const move = <i32>load<u16>(list + (i << 1));
+    if (move == first) continue;
+    put(at, captureScore(frame, move), move);
+    at += 4;
+  }
+  return at;
+}
+
+function scoreQuiets(frame: usize, at: usize, count: i32, first: i32): usize {
+  const list = moveList(frame);
+  for (let i = 0; i < count; i++) {
+    const move = <i32>load<u16>(list + (i << 1));
+    if (move == first) continue;
+    put(at, quietScore(frame, move), move);
+    at += 4;
+  }
+  return at;
+}
+
+function scoreAll(frame: usize, at: usize, count: i32, first: i32): usize {
+  const list = moveList(frame);
+  for (let i = 0; i < count; i++) {
+    const move = <i32>load<u16>(list + (i << 1));
+    if (move == first) continue;
+    let score: i32;
+    if (isNoisy(frame, move)) {
+      score = captureScore(frame, move);
+      if (score != LAST) score = max(score, -4000) + (seeAtLeast(frame, move, -20) ? CAPTURE_FIRST : -CAPTURE_FIRST);
+    } else score = quietScore(frame, move);
+    put(at, score, move);
+    at += 4;
+  }
+  return at;
+}
+
+function start(frame: usize, first: i32, stage: i32, afterCaptures: i32, threshold: i32): void {
+  const state = pickerState(frame);
+  const scored = <u32>scoredMoves(frame);
+  store<i32>(state, first ? TABLE : stage);
+  store<i32>(state, first, 4);
+  store<u32>(state, scored, 8);
+  store<u32>(state, scored, 12);
+  store<u32>(state, scored, 16);
+  store<i32>(state, threshold, 20);
+  store<i32>(state, stage, 24);
+  store<i32>(state, afterCaptures, 28);
+}
+
+/** All legal moves. `first`, the table's move, must be legal, or 0. */
+@inline
+export function startPicking(frame: usize, first: i32, inCheck: bool): void {
+  start(frame, first, inCheck ? FIND_EVASIONS : FIND_CAPTURES, FIND_QUIETS, -20);
+}
+
+/** Captures and promotions that win at least `threshold` centipawns; `first` is one of them, or 0. */
+@inline
+export function startPickingCaptures(frame: usize, first: i32, threshold: i32): void {
+  start(frame, first, FIND_CAPTURES, OVER, threshold);
+}
+
+/** The moves that stand in the frame's list. */
+export function startPickingListed(frame: usize, count: i32, first: i32): void {
+  start(frame, first, EVERYTHING, OVER, 0);
+  store<u32>(pickerState(frame), <u32>scoreAll(frame, scoredMoves(frame), count, first), 12);
+}
+
+/** Takes the best of the moves between the picker's two ends. */
+function takeBest(state: usize): i32 {
+  const from = <usize>load<u32>(state, 8);
+  const end = <usize>load<u32>(state, 12);
+  let best = load<i32>(from);
+  let place = from;
+  for (let at = from + 4; at < end; at += 4) {
+    const other = load<i32>(at);
+    if (other > best) {
+      best = other;
+      place = at;
+    }
+  }
+  store<i32>(place, load<i32>(from));
+  store<u32>(state, <u32>(from + 4), 8);
+  return best;
+}
+
+/** The next move, or 0. With `skipQuiets`, of the quiet moves only those that give check (`findChecks` must have looked). */
+export function nextMove(frame: usize, skipQuiets: bool): i32 {
+  const state = pickerState(frame);
   while (true) {
-    let best = i;
-    let bestScore = load<i32>(scores + (i << 2));
-    for (let j = i + 1; j < count; j++) {
-      const score = load<i32>(scores + (j << 2));
-      if (score > bestScore) {
-        bestScore = score;
-        best = j;
+    const left = load<u32>(state, 8) < load<u32>(state, 12);
+    switch (load<i32>(state)) {
+      case TABLE:
+        store<i32>(state, load<i32>(state, 24));
+        return load<i32>(state, 4);
+      case FIND_CAPTURES: {
+        const end = scoreCaptures(frame, scoredMoves(frame), generateNoisy(frame, moveList(frame)), load<i32>(state, 4));
+        store<u32>(state, <u32>end, 12);
+        store<i32>(state, GOOD_CAPTURES);
+        break;
       }
+      case GOOD_CAPTURES: {
+        if (!left) {
+          store<i32>(state, load<i32>(state, 28));
+          break;
+        }
+        const best = takeBest(state);
+        if (best >> 16 != LAST && seeAtLeast(frame, best & 0xffff, load<i32>(state, 20))) return best & 0xffff;
+        const bad = <usize>load<u32>(state, 16);
+        store<i32>(bad, best);
+        store<u32>(state, <u32>(bad + 4), 16);
+        break;
+      }
+      case FIND_QUIETS: {
+        const at = <usize>load<u32>(state, 16);
+        store<u32>(state, <u32>at, 8);
+        store<u32>(state, <u32>scoreQuiets(frame, at, generateQuiet(frame, moveList(frame)), load<i32>(state, 4)), 12);
+        store<i32>(state, QUIETS);
+        break;
+      }
+      case QUIETS:
+        if (!left) {
+          store<u32>(state, <u32>scoredMoves(frame), 8);
+          store<u32>(state, load<u32>(state, 16), 12);
+          store<i32>(state, BAD_CAPTURES);
+        } else if (skipQuiets) {
+          const at = <usize>load<u32>(state, 8);
+          store<u32>(state, <u32>(at + 4), 8);
+          const move = load<i32>(at) & 0xffff;
+          if (givesCheck(frame, move)) return move;
+        } else return takeBest(state) & 0xffff;
+        break;
+      case BAD_CAPTURES: {
+        if (!left) return 0;
+        const at = <usize>load<u32>(state, 8);
+        store<u32>(state, <u32>(at + 4), 8);
+        return load<i32>(at) & 0xffff;
+      }
+      case FIND_EVASIONS: {
+        const end = scoreAll(frame, scoredMoves(frame), generate(frame, moveList(frame)), load<i32>(state, 4));
+        store<u32>(state, <u32>end, 12);
+        store<i32>(state, EVERYTHING);
+        break;
+      }
+      case EVERYTHING:
+        return left ? takeBest(state) & 0xffff : 0;
+      default:
+        return 0;
     }
-    const move = <i32>load<u16>(list + (best << 1));
-    if (bestScore >= GOOD_CAPTURE - LIMIT && bestScore < FIRST && !seeAtLeast(frame, move, -20)) {
-      store<i32>(scores + (best << 2), BAD_CAPTURE + (bestScore - GOOD_CAPTURE));
-      continue;
-    }
-    if (best != i) {
-      store<u16>(list + (best << 1), load<u16>(list + (i << 1)));
-      store<i32>(scores + (best << 2), load<i32>(scores + (i << 2)));
-      store<u16>(list + (i << 1), move);
-      store<i32>(scores + (i << 2), bestScore);
-    }
-    return move;
   }
 }
 

@@ -15,7 +15,16 @@
 // 152  u64      squares of the kings and rooks that may still castle: a move from or to one of them changes the rights
 //
 // A move is 16 bits as in Stockfish's training data: to 0-5, from 6-11, promotion (N B R Q) 12-13, kind 14-15.
-import { bishopAttacks, bit, kingAttacks, knightAttacks, pawnAttacks, rookAttacks } from "./attacks";
+import {
+  bishopAttacks,
+  bit,
+  kingAttacks,
+  knightAttacks,
+  openBishopAttacks,
+  openRookAttacks,
+  pawnAttacks,
+  rookAttacks,
+} from "./attacks";
 
 export const POSITION_BYTES: i32 = 160;
 
@@ -176,16 +185,25 @@ export function isAttacked(p: usize, square: i32, by: i32, occupied: u64, alive:
   if (knightAttacks(square) & roleSet(p, KNIGHT) & enemy) return true;
   if (pawnAttacks(by ^ 1, square) & roleSet(p, PAWN) & enemy) return true;
   if (kingAttacks(square) & roleSet(p, KING) & enemy) return true;
+  // Most sliders do not even look this way.
   const diagonal = (roleSet(p, BISHOP) | queens) & enemy;
-  if (diagonal && bishopAttacks(square, occupied) & diagonal) return true;
+  if (openBishopAttacks(square) & diagonal && bishopAttacks(square, occupied) & diagonal) return true;
   const straight = (roleSet(p, ROOK) | queens) & enemy;
-  return straight != 0 && (rookAttacks(square, occupied) & straight) != 0;
+  return (openRookAttacks(square) & straight) != 0 && (rookAttacks(square, occupied) & straight) != 0;
 }
 
 /** The enemy pieces that give check to the side to move. */
 export function checkers(p: usize): u64 {
   const us = side(p);
-  return attackersTo(p, kingSquare(p, us), occupied(p)) & colorSet(p, us ^ 1);
+  const king = kingSquare(p, us);
+  const enemy = colorSet(p, us ^ 1);
+  const queens = roleSet(p, QUEEN);
+  let found = (pawnAttacks(us, king) & roleSet(p, PAWN)) | (knightAttacks(king) & roleSet(p, KNIGHT));
+  const diagonal = (roleSet(p, BISHOP) | queens) & enemy;
+  if (openBishopAttacks(king) & diagonal) found |= bishopAttacks(king, occupied(p)) & diagonal;
+  const straight = (roleSet(p, ROOK) | queens) & enemy;
+  if (openRookAttacks(king) & straight) found |= rookAttacks(king, occupied(p)) & straight;
+  return found & enemy;
 }
 
 /** Whether the side to move may take en passant on the square without leaving its king in check. */
