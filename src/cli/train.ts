@@ -2,19 +2,9 @@ import { execFileSync } from "node:child_process";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readText, UserError } from "#base";
-import {
-  type EpochSummary,
-  type Judgement,
-  loadPacked,
-  parseRecipe,
-  parseSetting,
-  resolveRecipe,
-  type StepReport,
-  train,
-} from "#training";
+import { parseRecipe, parseSetting, percent, resolveRecipe, type StepReport, TASKS, train } from "#training";
 import { command } from "./command.js";
 
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 const duration = (seconds: number) =>
   seconds < 90
     ? `${Math.ceil(seconds)} s`
@@ -25,12 +15,6 @@ const duration = (seconds: number) =>
 function describeStep({ step, steps, epoch, loss, positionsPerSecond }: StepReport, startStep: number, ms: number) {
   const left = ((ms / 1000) * (steps - step)) / Math.max(1, step - startStep);
   return `epoch ${epoch}, step ${step} of ${steps} (${percent(step / steps)}), loss ${loss.toFixed(3)}, ${Math.round(positionsPerSecond)} positions/s, ${duration(left)} left`;
-}
-
-function describeEpoch(summary: EpochSummary, judged: Judgement | undefined): string {
-  const trained = `epoch ${summary.epoch}: loss ${summary.train_loss.toFixed(3)}, move found ${percent(summary.train_policy_accuracy)}`;
-  if (!judged) return `${trained}, value off by ${summary.train_value_mae.toFixed(3)}`;
-  return `${trained}; unseen games: loss ${judged.loss.toFixed(3)}, move found ${percent(judged.policyTop1)} (in five ${percent(judged.policyTop5)}), value off by ${judged.valueMae.toFixed(3)}`;
 }
 
 /** The commit of the program, if it runs from a clone. */
@@ -80,15 +64,14 @@ export default command({
       },
       file,
     );
-    const { train: config, model } = recipe;
+    const { train: config, task: settings, model } = recipe;
+    const task = TASKS[config.family];
     if (config.data.length === 0)
       throw new UserError("DATA_NONE", `${file}: no data to learn from. Name it with --data FILE.`);
     const folder = run ?? `runs/${basename(file).replace(/\.ya?ml$/, "")}`;
-    io.note(`settings: ${JSON.stringify({ ...config, ...model })}`);
-    const options = { ...config, ...(model as { board: "planes13" | "planes18" }) };
-    const source = await loadPacked(config.data, options);
-    const judges =
-      config.validation.length > 0 ? await loadPacked(config.validation, { ...options, limit: 0 }) : undefined;
+    io.note(`settings: ${JSON.stringify({ ...config, ...settings, ...model })}`);
+    const source = await task.open(config.data, recipe, config.limit);
+    const judges = config.validation.length > 0 ? await task.open(config.validation, recipe) : undefined;
     io.note(
       `${source.positions} positions to learn, ${judges?.positions ?? 0} to judge by; everything is kept in ${folder}`,
     );
@@ -106,7 +89,7 @@ export default command({
         first ??= { step: report.step - 1, time: performance.now() };
         io.progress(describeStep(report, first.step, performance.now() - first.time));
       },
-      onEpoch: (summary, judged) => io.print(describeEpoch(summary, judged)),
+      onEpoch: (summary, judged) => io.print(task.describeEpoch(summary, judged)),
     });
     if (result.stopped === "interrupted")
       io.note(`Stopped and saved. Go on with: tabiya train ${file} --run ${folder} --resume ...`);

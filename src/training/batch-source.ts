@@ -9,7 +9,7 @@ export interface PolicyValueBatch extends Feeds {
 }
 
 /** Where batches come from. */
-export interface BatchSource {
+export interface BatchSource<B extends Feeds = Feeds> {
   readonly positions: number;
   /** Says the same for the same positions only: a resumed run must find what it began with. */
   readonly fingerprint: string;
@@ -17,5 +17,5 @@ export interface BatchSource {
    * The batches of an epoch from the one numbered `from`, in an order that is the same every time; without an epoch all
    * positions once, as they stand in the files. The last batch may be smaller.
    */
-  batches(options: { size: number; epoch?: number; from?: number }): AsyncIterable<PolicyValueBatch>;
+  batches(options: { size: number; epoch?: number; from?: number }): AsyncIterable<B>;
 }

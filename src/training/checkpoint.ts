@@ -35,16 +35,13 @@ export interface Progress {
   history: EpochSummary[];
 }
 
-/** An epoch in a few numbers; the names are those of OmegaZero's metadata.json. */
+/** An epoch in a few numbers, some of them the family's own; the names are those of OmegaZero's metadata.json. */
 export interface EpochSummary {
   epoch: number;
   step: number;
   train_loss: number;
   val_loss: number | null; // null without validation data
-  train_policy_accuracy: number;
-  val_policy_accuracy: number | null;
-  train_value_mae: number;
-  val_value_mae: number | null;
+  [more: string]: number | null;
 }
 
 export interface Checkpoint {

@@ -3,11 +3,12 @@ import { z } from "zod";
 import { suggestion, UserError } from "#base";
 import { FAMILIES, type FamilyName } from "#models";
 import { DEVICES, type Device, type OptimiserChoice, type Schedule } from "#tensor";
+import { TASKS } from "./tasks.js";
 
 const OPTIMISERS = ["sgd", "adam", "adamw", "adadelta"] as const;
 const SCHEDULES = ["constant", "cosine", "step"] as const;
 
-/** How a run trains; what it trains stands beside, in the fields of the family. Flat, plain JSON when saved. */
+/** How a run trains; what it trains and what on stands beside, in the fields of the family and of its task. Flat, plain JSON when saved. */
 export interface TrainConfig {
   family: FamilyName;
   size: string; // one of the family's sizes; fields of the family override it
@@ -30,10 +31,6 @@ export interface TrainConfig {
   rateFactor: number;
   clip: number; // largest norm of the gradient; 0 for any
   ema: number; // decay of the averaged weights; 0 keeps none
-  policyWeight: number; // of the policy in the loss
-  valueWeight: number; // of the value in the loss
-  scoreScale: number; // centipawns k in the value tanh(score / k)
-  resultShare: number; // how much of the value target is the game's result instead of the score
   patience: number; // epochs without improvement after which to stop; 0 never stops early
   saveSteps: number; // steps between checkpoints within an epoch; decides only what a crash costs
   logSteps: number; // steps that one line of the metrics averages over
@@ -65,10 +62,6 @@ export const TRAIN_DEFAULTS: TrainConfig = {
   rateFactor: 0.5,
   clip: 5,
   ema: 0.999,
-  policyWeight: 1,
-  valueWeight: 1,
-  scoreScale: 400,
-  resultShare: 0,
   patience: 0,
   saveSteps: 500,
   logSteps: 20,
@@ -104,10 +97,6 @@ const FIELDS = {
   rateFactor: factor,
   clip: factor,
   ema: z.number().min(0).lt(1),
-  policyWeight: factor,
-  valueWeight: factor,
-  scoreScale: z.number().positive(),
-  resultShare: share,
   patience: whole,
   saveSteps: positive,
   logSteps: positive,
@@ -116,9 +105,10 @@ const FIELDS = {
   threads: whole,
 } satisfies { [K in keyof TrainConfig]: z.ZodType<TrainConfig[K]> };
 
-/** A whole recipe: how to train, and the network itself. */
+/** A whole recipe: how to train, what to learn, and the network itself. */
 export interface Recipe {
   train: TrainConfig;
+  task: Record<string, unknown>; // settings of what the family learns, complete
   model: Record<string, unknown>; // the family's config, complete
 }
 
@@ -147,7 +137,8 @@ export function parseSetting(text: string): Record<string, unknown> {
 export function resolveRecipe(values: Readonly<Record<string, unknown>>, where: string): Recipe {
   const family = check(FIELDS.family, "family", values.family ?? TRAIN_DEFAULTS.family, where);
   const { fields, sizes } = FAMILIES[family];
-  const known = [...Object.keys(FIELDS), ...Object.keys(fields)];
+  const task = TASKS[family];
+  const known = [...Object.keys(FIELDS), ...Object.keys(task.fields), ...Object.keys(fields)];
   for (const key of Object.keys(values)) {
     if (!known.includes(key))
       throw new UserError(
@@ -168,7 +159,7 @@ export function resolveRecipe(values: Readonly<Record<string, unknown>>, where: 
       `${where}: ${family} has no size "${train.size}".${suggestion(train.size, Object.keys(sizes))}\n` +
         `It has: ${Object.keys(sizes).join(", ")}.`,
     );
-  return { train, model: pick(fields, sizes[train.size]) };
+  return { train, task: pick(task.fields, task.defaults), model: pick(fields, sizes[train.size]) };
 }
 
 function check<T>(schema: z.ZodType<T>, key: string, value: unknown, where: string): T {

@@ -15,9 +15,9 @@ import {
   stepFolder,
 } from "./checkpoint.js";
 import { optimiserOf, type Recipe, scheduleOf } from "./config.js";
-import { type Judgement, judge } from "./judge.js";
 import { MetricsLog } from "./metrics-log.js";
-import { policyValueObjective } from "./objective.js";
+import type { Judgement } from "./task.js";
+import { TASKS } from "./tasks.js";
 
 export interface TrainOptions {
   run: string; // the folder that keeps all of the run
@@ -101,7 +101,7 @@ class TrainingLoop {
     const network = FAMILIES[train.family].build(model as never, new Random(train.seed));
     const latest = options.resume ? await latestCheckpoint(options.run) : undefined;
     const saved = latest === undefined ? undefined : await loadCheckpoint(latest, network);
-    const { loss, metrics } = policyValueObjective(network, train);
+    const { loss, metrics } = TASKS[train.family].objective(network, recipe.task);
     const trainer = await Trainer.open({
       model: network,
       loss,
@@ -191,7 +191,7 @@ class TrainingLoop {
         const measured = await stepping;
         this.waiting += (ready - start) / 1000;
         this.seconds += (performance.now() - start) / 1000;
-        this.positions += batches.reduce((sum, { value }) => sum + value.length, 0);
+        this.positions += batches.length * Math.min(batchSize, options.data.positions);
         if (!Number.isFinite(measured.loss) || !Number.isFinite(measured.gradientNorm)) throw this.notFinite();
         progress.step++;
         progress.epochStep++;
@@ -236,18 +236,20 @@ class TrainingLoop {
   /** Judges the epoch (by the averaged weights, if they are kept), and saves it. */
   private async finishEpoch(): Promise<Judgement | undefined> {
     const { progress, options } = this;
-    const { train } = this.recipe;
+    const { train, task: settings } = this.recipe;
+    const task = TASKS[train.family];
     const { epoch, step } = progress;
     let judgement: Judgement | undefined;
     if (options.validation) {
       await this.trainer.pull({ ema: train.ema > 0 });
-      judgement = await judge(this.network, options.validation, {
-        ...train,
-        limit: train.validationLimit,
-        signal: options.signal,
-      });
-      const { calibration: _, positionsPerSecond: __, positions: ___, ...values } = judgement;
-      await this.log.write({ kind: "validation", step, epoch, time: this.time(), values });
+      const { batchSize, validationLimit: limit, device, threads } = train;
+      const { signal } = options;
+      judgement = await task.judge(this.network, options.validation, settings, { batchSize, limit, device, threads, signal }); // biome-ignore format: a list
+      const { positionsPerSecond: _, positions: __, ...measured } = judgement;
+      const numbers = Object.entries(measured).filter(
+        (entry): entry is [string, number] => typeof entry[1] === "number",
+      );
+      await this.log.write({ kind: "validation", step, epoch, time: this.time(), values: Object.fromEntries(numbers) });
     }
     const trained = means(progress.epochSums);
     const summary: EpochSummary = {
@@ -255,10 +257,7 @@ class TrainingLoop {
       step,
       train_loss: trained.loss,
       val_loss: judgement?.loss ?? null,
-      train_policy_accuracy: trained.policyTop1,
-      val_policy_accuracy: judgement?.policyTop1 ?? null,
-      train_value_mae: trained.valueMae,
-      val_value_mae: judgement?.valueMae ?? null,
+      ...task.summarise(trained, judgement),
     };
     const loss = summary.val_loss ?? summary.train_loss;
     const isBest = progress.bestLoss === null || loss < progress.bestLoss;
@@ -291,7 +290,7 @@ class TrainingLoop {
       timestamp: new Date(this.options.now()).toISOString(),
       ...this.options.metadata,
       data: this.options.data.fingerprint,
-      config: { ...this.recipe.train, ...this.recipe.model },
+      config: { ...this.recipe.train, ...this.recipe.task, ...this.recipe.model },
     };
     const { progress } = this;
     for (const folder of folders)
@@ -300,9 +299,14 @@ class TrainingLoop {
 }
 
 /** Makes the run's folder, or makes sure that what it holds is this run. */
-async function enterRun({ train, model }: Recipe, { run, resume, data, validation }: TrainOptions): Promise<void> {
+async function enterRun(
+  { train, task, model }: Recipe,
+  { run, resume, data, validation }: TrainOptions,
+): Promise<void> {
   // How often to save changes nothing in the result.
-  const { saveSteps: _, ...config } = { ...train, ...model } as Record<string, unknown> & { saveSteps: number };
+  const { saveSteps: _, ...config } = { ...train, ...task, ...model } as Record<string, unknown> & {
+    saveSteps: number;
+  };
   const wanted: Record<string, unknown> = {
     ...config,
     dataFingerprint: data.fingerprint,

@@ -17,7 +17,7 @@ export interface PackedOptions {
 }
 
 /** Positions in memory as .bin records, 40 bytes each: 25 million fit into a gigabyte. */
-export class PackedSource implements BatchSource {
+export class PackedSource implements BatchSource<PolicyValueBatch> {
   readonly positions: number;
   readonly fingerprint: string;
   private encoder: PackedEncoder | undefined; // kept, as the core's memory is never given back

@@ -1,7 +1,8 @@
-import type { Network } from "#models";
-import { exportOnnx, Session, type SessionOptions } from "#tensor";
-import type { BatchSource } from "./batch-source.js";
-import { policyValueObjective } from "./objective.js";
+import type { Residual } from "#models";
+import { exportOnnx, Session } from "#tensor";
+import type { BatchSource, PolicyValueBatch } from "./batch-source.js";
+import { type PolicyValueConfig, policyValueObjective } from "./policy-value.js";
+import { type Judgement, type JudgeOptions, percent } from "./task.js";
 
 /** How well values are calibrated: positions grouped by the value the network gave them. */
 export interface CalibrationBin {
@@ -12,9 +13,7 @@ export interface CalibrationBin {
   actual: number; // mean of the true ones
 }
 
-export interface Judgement {
-  positions: number;
-  loss: number;
+export interface PolicyValueJudgement extends Judgement {
   policyLoss: number; // nats
   perplexity: number; // exp(policyLoss): between how many moves the network wavers
   valueLoss: number;
@@ -25,25 +24,17 @@ export interface Judgement {
   valueRmse: number;
   calibrationError: number; // mean |predicted - actual| over the bins, weighed by their positions
   calibration: CalibrationBin[];
-  positionsPerSecond: number;
 }
 
 const BINS = 10;
 
-/** Judges a network, with the weights its parameters have now, on positions it has not learnt from. */
-export async function judge(
-  network: Network,
-  source: BatchSource,
-  options: SessionOptions & {
-    policyWeight?: number;
-    valueWeight?: number;
-    limit?: number; // positions, rounded up to whole batches; 0 for all
-    batchSize?: number;
-    signal?: AbortSignal;
-    onProgress?: (positions: number) => void;
-  } = {},
-): Promise<Judgement> {
-  const { policyWeight = 1, valueWeight = 1, limit = 0, batchSize = 256, device, threads } = options;
+export async function judgePolicyValue(
+  network: Residual,
+  source: BatchSource<PolicyValueBatch>,
+  { policyWeight, valueWeight }: Pick<PolicyValueConfig, "policyWeight" | "valueWeight">,
+  options: JudgeOptions = {},
+): Promise<PolicyValueJudgement> {
+  const { limit = 0, batchSize = 256, device, threads } = options;
   const session = await Session.open(exportOnnx(policyValueObjective(network, { policyWeight, valueWeight }).judged), {
     device,
     threads,
@@ -106,4 +97,18 @@ export async function judge(
     ),
     positionsPerSecond: positions / ((performance.now() - start) / 1000),
   };
+}
+
+export function describePolicyValue(judged: PolicyValueJudgement): string[] {
+  return [
+    `loss             ${judged.loss.toFixed(4)}  (policy ${judged.policyLoss.toFixed(4)}, value ${judged.valueLoss.toFixed(4)})`,
+    `perplexity       ${judged.perplexity.toFixed(2)} moves`,
+    `move found       ${percent(judged.policyTop1)}, in three ${percent(judged.policyTop3)}, in five ${percent(judged.policyTop5)}`,
+    `value off by     ${judged.valueMae.toFixed(4)}  (root mean square ${judged.valueRmse.toFixed(4)})`,
+    `calibration off  ${judged.calibrationError.toFixed(4)}`,
+    ...judged.calibration.map(
+      (bin) =>
+        `  ${bin.from.toFixed(1).padStart(4)} .. ${bin.to.toFixed(1).padStart(4)}  ${String(bin.positions).padStart(8)} positions  predicted ${bin.predicted.toFixed(3).padStart(6)}  true ${bin.actual.toFixed(3).padStart(6)}`,
+    ),
+  ];
 }

@@ -1,0 +1,44 @@
+import type { z } from "zod";
+import type { Network } from "#models";
+import type { SessionOptions, Tensor } from "#tensor";
+import type { BatchSource } from "./batch-source.js";
+import type { EpochSummary } from "./checkpoint.js";
+import type { Recipe } from "./config.js";
+
+/** What a network is trained on. */
+export interface Objective {
+  loss: Tensor; // one number
+  metrics: Record<string, Tensor>; // further numbers, averaged over a batch
+}
+
+/** What every family's judgement says; the numbers beside these are the family's own. */
+export interface Judgement {
+  positions: number;
+  positionsPerSecond: number;
+  loss: number;
+}
+
+export interface JudgeOptions extends SessionOptions {
+  limit?: number; // positions, rounded up to whole batches; 0 for all
+  batchSize?: number;
+  signal?: AbortSignal;
+  onProgress?: (positions: number) => void;
+}
+
+/** What a family is to learn: the settings, data, objective and judge that are its own. */
+export interface Task<N = Network, C = Record<string, unknown>, S = BatchSource, J = Judgement> {
+  readonly fields: Record<string, z.ZodType>; // how a recipe's values are checked
+  readonly defaults: C;
+  /** Opens files to learn from or to be judged by; `limit` as in the recipe. */
+  open(paths: readonly string[], recipe: Recipe, limit?: number): Promise<S>;
+  objective(network: N, settings: C): Objective;
+  /** Judges a network, with the weights its parameters have now, on positions it has not learnt from. */
+  judge(network: N, source: S, settings: C, options?: JudgeOptions): Promise<J>;
+  /** The numbers of an epoch that metadata.json keeps beside the losses. */
+  summarise(trained: Readonly<Record<string, number>>, judged: J | undefined): Record<string, number | null>;
+  /** An epoch in a line, and a judgement in several, to be read by people. */
+  describeEpoch(summary: EpochSummary, judged: J | undefined): string;
+  describe(judged: J): string[];
+}
+
+export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
