@@ -28,11 +28,12 @@ export default command({
     const recipe = resolveRecipe({ ...settings, family, ...network.config }, "--set");
     const task = TASKS[family];
     const source = await task.open(data, recipe, limit);
-    const judged = await task.judge(network, source, recipe.task, {
+    const judging = task.judge(network, source, recipe.task, {
       batchSize: batch,
       signal: io.signal,
       onProgress: (positions) => io.progress(`${positions} of ${source.positions} positions`),
     });
+    const judged = await judging.finally(() => source.close());
     io.print(`${path} (${family}) on ${judged.positions} positions, ${Math.round(judged.positionsPerSecond)} a second`);
     for (const line of task.describe(judged)) io.print(line);
     return { checkpoint: path, family, ...judged };

@@ -77,7 +77,7 @@ export default command({
     );
 
     let first: { step: number; time: number } | undefined;
-    const { history, ...result } = await train(recipe, {
+    const training = train(recipe, {
       run: folder,
       data: source,
       validation: judges,
@@ -91,6 +91,7 @@ export default command({
       },
       onEpoch: (summary, judged) => io.print(task.describeEpoch(summary, judged)),
     });
+    const { history, ...result } = await training.finally(() => Promise.all([source.close(), judges?.close()]));
     if (result.stopped === "interrupted")
       io.note(`Stopped and saved. Go on with: tabiya train ${file} --run ${folder} --resume ...`);
     io.print(

@@ -31,7 +31,7 @@ const withZeros = (rows: Tensor) => concat([rows, rows.slice(0, 0, 1).mul(0)], 0
  * rank and at the second; the net knows whose move it is.
  */
 export function regroupMoves(planes: Tensor): Tensor {
-  const rows = planes.transpose([3, 0, 1, 2]).reshape([moves4672.size, "n"]);
+  const rows = planes.transpose([3, 0, 1, 2]).reshape([moves4672.size, planes.dim(2)]);
   const padded = withZeros(rows);
   const steps = padded.gather(indices(places.slice(0, STEPS)));
   const promotions = places.slice(STEPS);

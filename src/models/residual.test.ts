@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { Random } from "#base";
 import { parseFen, START_FEN } from "#chess";
 import { batchOf, MOVE_TABLES } from "#encodings";
-import { crossEntropy, exportOnnx, input, parametersOf, Session, Trainer } from "#tensor";
+import { crossEntropy, exportOnnx, gradients, input, parametersOf, Session, type Tensor, Trainer } from "#tensor";
 import { BOARDS, RESIDUAL_SIZES, Residual, type ResidualConfig } from "./residual.js";
 
 /** Positions of random games with a legal move each, as a batch. */
@@ -92,5 +92,29 @@ test("the value is win minus loss, and every legal move has a logit of its own",
       assert.ok(Math.abs(v - (win - loss) / (win + draw + loss)) < 1e-6); // single precision
     }
     await session.close();
+  }
+});
+
+test("the logits of some moves, asked for one by one, are those among all of them, and have the same gradients", async () => {
+  for (const [, config] of KINDS) {
+    const n = 6;
+    const net = new Residual(config, new Random(2));
+    const { policy, policyOf } = net.forward(input("planes", [n, BOARDS[config.board].planes, 8, 8]));
+    const moves = input("moves", [n, 3], "int32");
+    const { planes, move } = randomBatch(config.board, n, 3);
+    const size = MOVE_TABLES[BOARDS[config.board].moves].size;
+    const batch = { planes, moves: Int32Array.from({ length: 3 * n }, (_, i) => (i % 3 === 0 ? move[i / 3] : (i * 997) % size)) }; // biome-ignore format: a list
+    const loss = (logits: Tensor) => logits.square().mean();
+    const [weight] = parametersOf(net.policy);
+    const [some, all] = [loss(policyOf(moves)), loss(policy.take(moves))];
+    const session = await Session.open(
+      exportOnnx({ some, all, dSome: gradients(some, [weight])[0], dAll: gradients(all, [weight])[0] }),
+    );
+    const results = await session.run(batch);
+    await session.close();
+    const near = (a: ArrayLike<number | bigint>, b: ArrayLike<number | bigint>) =>
+      Array.from(a, (x, i) => assert.ok(Math.abs(Number(x) - Number(b[i])) < 1e-5)); // sums in another order
+    near(results.some.data, results.all.data);
+    near(results.dSome.data, results.dAll.data);
   }
 });

@@ -19,6 +19,7 @@ import {
   toPlanes,
   toSquares,
 } from "#tensor";
+import { pickMoves } from "./pick-moves.js";
 import { regroupMoves } from "./regroup-moves.js";
 
 export const BOARDS = {
@@ -79,6 +80,8 @@ export const RESIDUAL_SIZES = {
   published: PUBLISHED, // of rl_chess_agent: 9.1 million parameters, nearly all of them in the dense policy
 } satisfies Record<string, ResidualConfig>;
 
+const TILE = 8; // the whole board in one Winograd tile: faster than 4, and it learns alike (docs/log.md)
+
 class Block {
   readonly conv1: Conv3x3;
   readonly norm1: BatchNorm;
@@ -88,9 +91,9 @@ class Block {
   readonly excite: Linear | undefined;
 
   constructor({ width, squeeze }: ResidualConfig, random: Random) {
-    this.conv1 = conv3x3(width, width, random);
+    this.conv1 = conv3x3(width, width, random, TILE);
     this.norm1 = batchNorm(width);
-    this.conv2 = conv3x3(width, width, random);
+    this.conv2 = conv3x3(width, width, random, TILE);
     this.norm2 = batchNorm(width);
     if (squeeze === 0) return;
     this.squeeze = linear(width, squeeze, random);
@@ -122,6 +125,14 @@ class Narrow {
   apply = (x: Tensor): Tensor => this.norm.apply(this.conv.apply(x)).relu();
 }
 
+/** Logits of all moves, [n, moves], and of the moves asked for, indices [n, k] -> [n, k]. */
+interface Policy {
+  all: Tensor;
+  of(moves: Tensor): Tensor;
+}
+
+const policyOf = (all: Tensor): Policy => ({ all, of: (moves) => all.take(moves) });
+
 class ConvPolicy {
   readonly conv: Conv3x3;
   readonly norm: BatchNorm;
@@ -132,16 +143,18 @@ class ConvPolicy {
     random: Random,
     private readonly absolute = board === "planes13",
   ) {
-    this.conv = conv3x3(width, width, random);
+    this.conv = conv3x3(width, width, random, TILE);
     this.norm = batchNorm(width);
     this.moves = linear(width, 73, random);
   }
 
   /** [8, 8, n, width] -> [n, moves] */
-  apply(x: Tensor): Tensor {
-    const planes = this.moves.apply(this.norm.apply(this.conv.apply(x)).relu()); // [8, 8, n, 73]
-    if (this.absolute) return regroupMoves(planes);
-    return toPlanes(planes).reshape(["n", MOVE_TABLES.moves4672.size]);
+  apply(x: Tensor): Policy {
+    const squares = this.moves.apply(this.norm.apply(this.conv.apply(x)).relu()); // [8, 8, n, 73]
+    const n = squares.dim(2);
+    if (this.absolute) return policyOf(regroupMoves(squares));
+    const all = toPlanes(squares).reshape([n, MOVE_TABLES.moves4672.size]);
+    return typeof n === "string" ? policyOf(all) : { all, of: (moves) => pickMoves(squares, moves) };
   }
 }
 
@@ -155,7 +168,7 @@ class DensePolicy {
   }
 
   /** [8, 8, n, width] -> [n, moves] */
-  apply = (x: Tensor): Tensor => this.moves.apply(flat(this.narrow.apply(x)));
+  apply = (x: Tensor): Policy => policyOf(this.moves.apply(flat(this.narrow.apply(x))));
 }
 
 class Value {
@@ -177,11 +190,12 @@ class Value {
 }
 
 /** [8, 8, n, c] -> [n, 64 * c] */
-const flat = (x: Tensor): Tensor => x.transpose([2, 0, 1, 3]).reshape(["n", 64 * (x.dim(-1) as number)]);
+const flat = (x: Tensor): Tensor => x.transpose([2, 0, 1, 3]).reshape([x.dim(2), 64 * (x.dim(-1) as number)]);
 
 /** What a policy and value network says of positions, for the side to move. */
 export interface PolicyValue {
   policy: Tensor; // [n, moves], logits of all moves, legal or not
+  policyOf(moves: Tensor): Tensor; // indices [n, k] -> logits [n, k]; an index of -1 gives any number
   value: Tensor; // [n], from -1 (lost) to 1 (won)
   wdl: Tensor | undefined; // [n, 3], logits of win, draw and loss, where the net tells them apart
 }
@@ -198,7 +212,7 @@ export class Residual {
     random: Random,
   ) {
     const { board, width, blocks, policyHead } = config;
-    this.stem = conv3x3(BOARDS[board].planes, width, random);
+    this.stem = conv3x3(BOARDS[board].planes, width, random, TILE);
     this.stemNorm = batchNorm(width);
     this.trunk = Array.from({ length: blocks }, () => new Block(config, random));
     this.policy = policyHead === "conv" ? new ConvPolicy(config, random) : new DensePolicy(config, random);
@@ -210,10 +224,11 @@ export class Residual {
   forward(planes: Tensor): PolicyValue {
     let x = this.stemNorm.apply(this.stem.apply(toSquares(planes))).relu(); // [8, 8, n, width], through the whole trunk
     for (const block of this.trunk) x = block.apply(x);
-    const policy = this.policy.apply(x);
+    const { all: policy, of: policyOf } = this.policy.apply(x);
     const out = this.value.apply(x);
-    if (this.config.valueHead === "tanh") return { policy, value: out.reshape(["n"]).tanh(), wdl: undefined };
+    const n = planes.dim(0);
+    if (this.config.valueHead === "tanh") return { policy, policyOf, value: out.reshape([n]).tanh(), wdl: undefined };
     const [win, , loss] = out.softmax().split(-1, [1, 1, 1]);
-    return { policy, value: win.sub(loss).reshape(["n"]), wdl: out };
+    return { policy, policyOf, value: win.sub(loss).reshape([n]), wdl: out };
   }
 }

@@ -292,6 +292,10 @@ export class Tensor {
   take(indices: Tensor): Tensor {
     return apply("take", [this, indices]);
   }
+  /** Zeros [..., size] with the numbers [..., k] added at the places `indices` [..., k] of the last axis. */
+  putAdd(indices: Tensor, size: number): Tensor {
+    return apply("putAdd", [this, indices], { size });
+  }
   /** This tensor's lines [*indices, ...] added up into `rows` rows by index: the reverse of gather. */
   scatterAdd(indices: Tensor, rows: number): Tensor {
     return apply("scatterAdd", [this, indices], { rows });

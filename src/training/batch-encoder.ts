@@ -27,8 +27,8 @@ export type BatchEncoding =
 /** Positions, the move to learn among the legal ones, and the value; all for the mover. */
 export type PolicyValueArrays = {
   planes: Float32Array; // [n, planes, 8, 8]
-  legal: Uint8Array; // [n, moves]
-  move: Int32Array; // [n]
+  legal: { data: Int32Array; shape: [number, number] }; // [n, k], indices of the legal moves, then -1
+  policy: { data: Float32Array; shape: [number, number] }; // [n, k], what to learn of each; sums to 1
   value: Float32Array; // [n], -1..1
 };
 
@@ -56,11 +56,17 @@ export interface BatchKinds {
 }
 export type BatchArrays = BatchKinds[keyof BatchKinds];
 
+/** What is known of a file beside its records. */
+export interface FileNotes {
+  moves?: MoveTableName; // of the move indices in it
+  resultShare?: number; // instead of that of the encoding
+}
+
 /** Records of one form, next to one another in a batch. */
 export interface BatchRows {
   form: RawForm;
   batch: RawBatch;
-  path: string; // of the file; of .bin records, of the first
+  path: string; // of the file
 }
 
 /** A record that cannot be used, by its place in the batch. */
@@ -78,6 +84,7 @@ interface Target {
   move: number; // 0 if there is none
   score: number;
   result: number | undefined;
+  resultShare: number | undefined; // of the file, if it has one of its own
   actions: { move: number; winProbability: number }[];
 }
 
@@ -86,6 +93,7 @@ const SIDE = 138;
 const CHESS960 = 139;
 const NONE: Target["actions"] = [];
 const MATE = 31_000; // scores beyond are mates
+const MOVES = 96; // of a position that there is room for at first: more are rare
 
 export class BatchEncoder {
   private capacity = 0;
@@ -97,7 +105,7 @@ export class BatchEncoder {
 
   constructor(
     private readonly encoding: BatchEncoding,
-    private readonly tables: Readonly<Record<string, MoveTableName>> = {}, // of move indices, by file
+    private readonly files: Readonly<Record<string, FileNotes>> = {}, // by their paths
   ) {}
 
   /** Encodes records in their order; `seed` decides which moves are taken where there are too many. */
@@ -105,7 +113,7 @@ export class BatchEncoder {
     this.makeRoom(rows.reduce((sum, { batch }) => sum + batch.ends.length, 0));
     const targets: Target[] = [];
     for (const { form, batch, path } of rows) {
-      if (form === "packed") this.putPacked(batch.bytes, targets);
+      if (form === "packed") this.putPacked(batch.bytes, path, targets);
       else this.putRecords(form, batch, path, targets);
     }
     switch (this.encoding.kind) {
@@ -135,7 +143,8 @@ export class BatchEncoder {
     this.out = core.allocate(count * row);
   }
 
-  private putPacked(bytes: Uint8Array, targets: Target[]): void {
+  private putPacked(bytes: Uint8Array, path: string, targets: Target[]): void {
+    const resultShare = this.files[path]?.resultShare;
     const first = targets.length;
     const count = bytes.length / RECORD_BYTES;
     core.bytes.set(bytes, this.records);
@@ -149,7 +158,7 @@ export class BatchEncoder {
       const move = view.getUint16(at + 34, true);
       const isAction = this.encoding.kind === "actions" && move !== 0;
       const actions = isAction ? [{ move, winProbability: winProbability(score) }] : NONE;
-      targets.push({ move, score, result: view.getInt8(at + 38), actions });
+      targets.push({ move, score, result: view.getInt8(at + 38), resultShare, actions });
     }
   }
 
@@ -160,7 +169,8 @@ export class BatchEncoder {
         const record = form === "bag" ? decodeBagRecord(bytes) : (JSON.parse(decoder.decode(bytes)) as DataRecord);
         const position = parseFen(record.fen);
         core.bytes.set(position.bytes(), this.positions + targets.length * POSITION_BYTES);
-        targets.push(targetOf(record, position, this.tables[path]));
+        const { moves, resultShare } = this.files[path] ?? {};
+        targets.push({ ...targetOf(record, position, moves), resultShare });
       } catch (error) {
         if (error instanceof UserError || error instanceof SyntaxError) throw new BadRow(targets.length, error.message);
         throw error;
@@ -177,25 +187,31 @@ export class BatchEncoder {
     else wasm.encodePlanes18(this.positions, count, this.repetitions, this.out);
     const planes = new Float32Array(core.bytes.buffer, this.out, count * ROW_LENGTHS[encoding]).slice();
     const table = MOVE_TABLES[moves];
-    const legal = new Uint8Array(count * table.size);
-    const move = new Int32Array(count);
+    let k = MOVES;
+    let legal = new Int32Array(count * k).fill(-1);
+    const columns = new Int32Array(count); // of the move to learn
     const value = new Float32Array(count);
     for (let i = 0; i < count; i++) {
       const position = this.positions + i * POSITION_BYTES;
       const black = core.bytes[position + SIDE] === 1;
       const chess960 = core.bytes[position + CHESS960] === 1;
-      const { move: wanted, score, result } = targets[i];
-      let found = false;
-      for (let k = LIST >> 1, end = k + wasm.generate(position, LIST); k < end; k++) {
-        legal[i * table.size + table.indexOf(core.moves[k], black, chess960)] = 1;
-        found ||= core.moves[k] === wanted;
+      const { move: wanted, score, result, resultShare: share = resultShare } = targets[i];
+      const length = wasm.generate(position, LIST);
+      for (; length > k; k *= 2) legal = widen(legal, k);
+      let column = -1;
+      for (let j = 0; j < length; j++) {
+        const move = core.moves[(LIST >> 1) + j];
+        legal[i * k + j] = table.indexOf(move, black, chess960);
+        if (move === wanted) column = j;
       }
-      if (!found) throw new BadRow(i, "it has no legal move to learn.");
-      move[i] = table.indexOf(wanted, black, chess960);
+      if (column < 0) throw new BadRow(i, "it has no legal move to learn.");
+      columns[i] = column;
       const scored = score > MATE ? 1 : score < -MATE ? -1 : Math.tanh(score / scoreScale);
-      value[i] = result === undefined ? scored : (1 - resultShare) * scored + resultShare * result;
+      value[i] = result === undefined ? scored : (1 - share) * scored + share * result;
     }
-    return { planes, legal, move, value };
+    const policy = new Float32Array(count * k);
+    for (let i = 0; i < count; i++) policy[i * k + columns[i]] = 1;
+    return { planes, legal: { data: legal, shape: [count, k] }, policy: { data: policy, shape: [count, k] }, value };
   }
 
   private actions(
@@ -239,6 +255,13 @@ export class BatchEncoder {
   }
 }
 
+/** Rows of twice the length, filled with -1. */
+function widen(rows: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
+  const wide = new Int32Array(2 * rows.length).fill(-1);
+  for (let at = 0; at < rows.length; at += length) wide.set(rows.subarray(at, at + length), 2 * at);
+  return wide;
+}
+
 function problemOf(record: Uint8Array): string {
   try {
     decodePacked(record);
@@ -258,7 +281,11 @@ const cpOf = (value: number | string): number => {
 };
 
 /** What a record with names teaches of its position. */
-function targetOf(record: DataRecord, position: ReturnType<typeof parseFen>, table: MoveTableName | undefined): Target {
+function targetOf(
+  record: DataRecord,
+  position: ReturnType<typeof parseFen>,
+  table: MoveTableName | undefined,
+): Omit<Target, "resultShare"> {
   const legal = (uci: string): number => {
     const move = parseUci(position, uci);
     if (move === undefined) throw new UserError("RECORD_MOVE", `the move ${uci} is not legal in ${record.fen}.`);

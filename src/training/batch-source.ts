@@ -3,8 +3,8 @@ import type { Feeds } from "#tensor";
 /** Positions with what is to be learnt of them. Values and moves are the mover's. */
 export interface PolicyValueBatch extends Feeds {
   planes: Float32Array; // [n, planes, 8, 8]
-  legal: Uint8Array; // [n, moves], 1 for legal moves
-  move: Int32Array; // [n], the index of the move to learn
+  legal: { data: Int32Array; shape: readonly [number, number] }; // [n, k], indices of the legal moves, then -1
+  policy: { data: Float32Array; shape: readonly [number, number] }; // [n, k], what to learn of each: sums to 1
   value: Float32Array; // [n], -1 to 1
 }
 
@@ -14,8 +14,10 @@ export interface BatchSource<B extends Feeds = Feeds> {
   /** Says the same for the same positions only: a resumed run must find what it began with. */
   readonly fingerprint: string;
   /**
-   * The batches of an epoch from the one numbered `from`, in an order that is the same every time; without an epoch all
-   * positions once, as they stand in the files. The last batch may be smaller.
+   * The batches of an epoch (from 0, each of `perEpoch` batches, or of all positions once) from the one numbered `from`, in
+   * an order that is the same every time; all are of the size asked for. Without an epoch all positions once, as they
+   * stand in the files, the last batch as small as it is.
    */
-  batches(options: { size: number; epoch?: number; from?: number }): AsyncIterable<B>;
+  batches(options: { size: number; epoch?: number; perEpoch?: number; from?: number }): AsyncIterable<B>;
+  close(): Promise<void>;
 }

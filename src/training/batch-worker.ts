@@ -1,23 +1,17 @@
 import { serve, Transferred } from "#base";
-import { BadRow, BatchEncoder, type BatchEncoding, type BatchRows } from "./batch-encoder.js";
+import { BadRow, BatchEncoder, type BatchEncoding, type BatchRows, type FileNotes } from "./batch-encoder.js";
 
 let encoder: BatchEncoder | undefined;
 
 serve({
-  configure: ({
-    encoding,
-    tables,
-  }: {
-    encoding: BatchEncoding;
-    tables: ConstructorParameters<typeof BatchEncoder>[1];
-  }) => {
-    encoder = new BatchEncoder(encoding, tables);
+  configure: ({ encoding, files }: { encoding: BatchEncoding; files: Record<string, FileNotes> }) => {
+    encoder = new BatchEncoder(encoding, files);
   },
   encode: ({ rows, seed }: { rows: BatchRows[]; seed: number }) => {
     if (!encoder) throw new Error("internal: not configured");
     try {
       const arrays = encoder.encode(rows, seed);
-      const buffers = Object.values(arrays).map(({ buffer }) => buffer as ArrayBuffer);
+      const buffers = Object.values(arrays).map((array) => ("data" in array ? array.data : array).buffer);
       return new Transferred({ arrays }, buffers);
     } catch (error) {
       if (!(error instanceof BadRow)) throw error;

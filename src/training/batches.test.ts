@@ -72,18 +72,22 @@ test("a batch of planes, moves and values is what the encoders make of each posi
   const table = MOVE_TABLES.moves4288;
   const expected = new Float32Array(13 * 64);
   let row = 0;
-  for await (const { planes, legal, move, value } of batches.batches({ size: 100 })) {
+  for await (const { planes, legal, policy, value } of batches.batches({ size: 100 })) {
     for (let i = 0; i < value.length; i++, row++) {
       const { fen, move: uci, score = 0, result = 0 } = RECORDS[row];
       const position = parseFen(fen);
       encodePlanes13(position, expected);
       assert.deepEqual(planes.subarray(i * 832, (i + 1) * 832), expected);
-      assert.equal(move[i], table.encode(position, parseUci(position, uci ?? "") ?? 0));
-      const mask = legal.subarray(i * table.size, (i + 1) * table.size);
-      const indices = position.moves().map((each) => table.encode(position, each));
-      assert.deepEqual(
-        [...mask.keys()].filter((index) => mask[index] === 1),
-        indices.sort((a, b) => a - b),
+      const k = legal.shape[1];
+      const moves = position.moves();
+      const rest = new Array(k - moves.length).fill(-1);
+      const indices = moves.map((each) => table.encode(position, each));
+      assert.deepEqual([...legal.data.subarray(i * k, (i + 1) * k)], [...indices, ...rest]);
+      const learnt = [...policy.data.subarray(i * k, (i + 1) * k)];
+      assert.equal(learnt.indexOf(1), moves.indexOf(parseUci(position, uci ?? "") ?? 0));
+      assert.equal(
+        learnt.reduce((a, b) => a + b),
+        1,
       );
       assert.equal(value[i], Math.fround(0.75 * Math.tanh(score / 400) + 0.25 * result));
     }
@@ -252,4 +256,25 @@ test.skipIf(!existsSync(BAGZ))("Bagz of action values are read where they lie", 
   for await (const { weights } of batches.batches({ size: 32, epoch: 0 })) rows += weights.reduce((a, b) => a + b, 0);
   assert.equal(rows, Math.floor(batches.positions / 32) * 32);
   await batches.close();
+});
+
+test("a file's own share of the result counts in its values only, and a limit is shared by the files", async () => {
+  const first = await save("own-a.bin", RECORDS.slice(0, 400));
+  const second = await save("own-b.bin", RECORDS.slice(0, 200));
+  const sources = [`${first}?resultShare=1`, second];
+  const batches = await Batches.open({ sources, encoding: PLANES, seed: 1, limit: 300 });
+  assert.equal(batches.positions, 300);
+  const values: number[] = [];
+  for await (const { value } of batches.batches({ size: 64 })) values.push(...value);
+  const other = await Batches.open({ sources: [first, second], encoding: PLANES, seed: 1, limit: 300 });
+  assert.notEqual(batches.fingerprint, other.fingerprint);
+  await batches.close();
+  await other.close();
+  const blend = ({ score = 0, result = 0 }: DataRecord, share: number) =>
+    Math.fround((1 - share) * Math.tanh(score / 400) + share * result);
+  const expected = [
+    ...RECORDS.slice(0, 200).map((record) => blend(record, 1)),
+    ...RECORDS.slice(0, 100).map((record) => blend(record, 0.25)),
+  ];
+  assert.deepEqual(values, expected);
 });

@@ -3,17 +3,18 @@
 import { readText, UserError, WorkerPool } from "#base";
 import { MOVE_TABLE_NAMES, type MoveTableName } from "#encodings";
 import { badRecord } from "#formats";
-import type { BatchEncoding, BatchKinds, BatchRows } from "./batch-encoder.js";
+import type { BatchEncoding, BatchKinds, BatchRows, FileNotes } from "./batch-encoder.js";
+import { type DataSource, parseSource } from "./data-source.js";
 import { GatheredRecords, mixSeed, RecordOrder } from "./record-order.js";
 import { BLOCK, openRecordSource, type RecordSource } from "./record-source.js";
 
 export interface BatchOptions<E extends BatchEncoding = BatchEncoding> {
-  /** Files and their weights in the mix; without weights, each record is as likely as any other. */
-  sources: readonly (string | { path: string; weight: number })[];
+  /** Files, as `parseSource` reads them; without weights, each record is as likely as any other. */
+  sources: readonly (string | DataSource)[];
   encoding: E;
   seed: number;
   shuffleRecords?: number; // records shuffled at once, of blocks from all over the file; 65,536 if not said
-  limit?: number; // records taken from the front of each file at most
+  limit?: number; // records taken at most, from the front of each file as its size has it; 0 for all
   workers?: number; // 1 if not said
   scratch?: string; // a file beside which there is room for what has to be unpacked; the source itself if not said
 }
@@ -27,6 +28,7 @@ interface Mixed {
 export class Batches<E extends BatchEncoding = BatchEncoding> {
   private constructor(
     private readonly options: BatchOptions<E>,
+    private readonly named: readonly DataSource[],
     private readonly sources: readonly RecordSource[],
     private readonly pool: WorkerPool,
   ) {}
@@ -35,16 +37,15 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
     const sources: RecordSource[] = [];
     const pool = new WorkerPool("training/batch-worker", options.workers ?? 1);
     try {
-      const tables: Record<string, MoveTableName> = {};
-      if (options.sources.length === 0) throw new UserError("DATA_NONE", "no file of records was given to train on.");
-      for (const path of pathsOf(options)) {
-        const source = await openRecordSource(path, options.scratch ?? path);
-        sources.push(options.limit ? { ...source, count: Math.min(source.count, options.limit) } : source);
-        const table = await moveTableOf(path);
-        if (table) tables[path] = table;
+      const files: Record<string, FileNotes> = {};
+      const named = options.sources.map((source) => (typeof source === "string" ? parseSource(source) : source));
+      if (named.length === 0) throw new UserError("DATA_NONE", "no file of records was given to train on.");
+      for (const { path, resultShare } of named) {
+        sources.push(await openRecordSource(path, options.scratch ?? path));
+        files[path] = { moves: await moveTableOf(path), resultShare };
       }
-      await pool.tell("configure", { encoding: options.encoding, tables });
-      return new Batches(options, sources, pool);
+      await pool.tell("configure", { encoding: options.encoding, files });
+      return new Batches(options, named, limited(sources, options.limit ?? 0), pool);
     } catch (error) {
       await pool.close();
       for (const source of sources) await source.close();
@@ -59,18 +60,36 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
 
   /** Another for other files, another mix or another order. */
   get fingerprint(): string {
-    const weights = this.options.sources.map((source) => (typeof source === "string" ? "" : ` x${source.weight}`));
-    return this.sources.map(({ fingerprint }, i) => `${fingerprint}${weights[i]}`).join("; ");
+    const { named } = this;
+    return this.sources
+      .map(({ count, fingerprint }, i) => {
+        const { weight, resultShare } = named[i];
+        const first = fingerprint.startsWith(`${count} `) ? "" : `first ${count} of `;
+        const mixed = weight === undefined ? "" : ` x${weight}`;
+        return `${first}${fingerprint}${mixed}${resultShare === undefined ? "" : ` result ${resultShare}`}`;
+      })
+      .join("; ");
   }
 
   /**
-   * Batches of an epoch (from 0) from the one numbered `from` on: these two numbers are all a run must keep. Epochs go on where the last one stopped in each file, and only whole
-   * batches are given. Without an epoch, all records once in the order of the files, the last batch as small as it is.
+   * Batches of an epoch (from 0) from the one numbered `from` on: these two numbers are all a run must keep. An epoch has
+   * `perEpoch` batches, or as many as all records fill; it goes on where the last one stopped in each file, and only
+   * whole batches are given. Without an epoch, all records once in the order of the files, the last batch as small as it
+   * is.
    */
-  async *batches(options: { size: number; epoch?: number; from?: number }): AsyncGenerator<BatchKinds[E["kind"]]> {
+  async *batches(options: {
+    size: number;
+    epoch?: number;
+    perEpoch?: number;
+    from?: number;
+  }): AsyncGenerator<BatchKinds[E["kind"]]> {
     const { size, epoch, from = 0 } = options;
+    const { perEpoch = Math.max(1, Math.floor(this.positions / size)) } = options;
     const asked: BatchParts[] = []; // on their way, for messages
-    const questions = epoch === undefined ? this.inOrder(size, from) : this.mixed(size, epoch, from);
+    const questions =
+      epoch === undefined
+        ? this.inOrder(size, from)
+        : this.mixed(size, epoch * perEpoch + from, (epoch + 1) * perEpoch);
     const noted = async function* () {
       for await (const parts of questions) {
         asked.push(parts);
@@ -111,11 +130,10 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
   }
 
   /** The rows of a batch stand in the order of the files: for learning it makes no difference. */
-  private async *mixed(size: number, epoch: number, from: number): AsyncGenerator<BatchParts> {
+  private async *mixed(size: number, from: number, to: number): AsyncGenerator<BatchParts> {
     const { seed, shuffleRecords = 65_536 } = this.options;
-    const perEpoch = Math.max(1, Math.floor(this.positions / size));
     const mix = this.mix(Math.max(1, Math.round(shuffleRecords / BLOCK)));
-    for (let batch = epoch * perEpoch + from; batch < (epoch + 1) * perEpoch; batch++) {
+    for (let batch = from; batch < to; batch++) {
       const before = placesAt(mix, batch * size);
       const after = placesAt(mix, (batch + 1) * size);
       const parts: BatchPart[] = [];
@@ -130,8 +148,8 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
   }
 
   private mix(windowBlocks: number): Mixed[] {
-    const { sources, seed } = this.options;
-    const weights = sources.map((source, i) => (typeof source === "string" ? this.sources[i].count : source.weight));
+    const { seed } = this.options;
+    const weights = this.named.map(({ weight }, i) => weight ?? this.sources[i].count);
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     if (!(total > 0) || weights.some((weight) => !(weight >= 0))) {
       throw new UserError("DATA_WEIGHTS", `the weights ${weights.join(", ")} of the files are no shares of a mix.`);
@@ -143,8 +161,12 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
   }
 }
 
-const pathsOf = ({ sources }: BatchOptions): string[] =>
-  sources.map((source) => (typeof source === "string" ? source : source.path));
+/** The front of each file, so that there are no more than `limit` records in all; 0 for all. */
+function limited(sources: readonly RecordSource[], limit: number): readonly RecordSource[] {
+  const total = sources.reduce((sum, { count }) => sum + count, 0);
+  if (limit === 0 || total <= limit) return sources;
+  return sources.map((source) => ({ ...source, count: Math.max(1, Math.floor((limit * source.count) / total)) }));
+}
 
 /** How many rows each file has given when `rows` were given in all. No memory is needed: it can be computed anywhere. */
 function placesAt(mix: readonly Mixed[], rows: number): number[] {

@@ -10,8 +10,8 @@ export {
   saveCheckpoint,
 } from "./checkpoint.js";
 export { parseRecipe, parseSetting, type Recipe, resolveRecipe, TRAIN_DEFAULTS, type TrainConfig } from "./config.js";
+export { type DataSource, parseSource } from "./data-source.js";
 export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
-export { loadPacked, type PackedOptions, PackedSource } from "./packed-source.js";
 export type { PolicyValueConfig } from "./policy-value.js";
 export { type CalibrationBin, judgePolicyValue, type PolicyValueJudgement } from "./policy-value-judge.js";
 export { type Judgement, type JudgeOptions, percent, type Task } from "./task.js";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished, test } from "vitest";
+import { afterAll, onTestFinished, test } from "vitest";
 import { Random, UserError } from "#base";
 import { formatFen, formatUci, parseFen, START_FEN } from "#chess";
 import { encodePacked } from "#formats";
+import { Batches } from "./batches.js";
 import { type Recipe, resolveRecipe } from "./config.js";
 import { type TrainOptions, train } from "./loop.js";
-import { PackedSource } from "./packed-source.js";
 
 /** Records of random games, in which the mover always takes the best capture, and its material is the score. */
 function randomRecords(count: number, seed: number): Uint8Array {
@@ -26,8 +26,19 @@ function randomRecords(count: number, seed: number): Uint8Array {
   return out;
 }
 
-const records = randomRecords(700, 1);
-const others = randomRecords(100, 2);
+const home = mkdtempSync(join(tmpdir(), "tabiya-loop-"));
+async function open(name: string, records: Uint8Array) {
+  writeFileSync(join(home, name), records);
+  const encoding = { kind: "policy-value", planes: "planes18", moves: "moves4672", scoreScale: 400, resultShare: 0 } as const; // biome-ignore format: one line of settings
+  return Batches.open({ sources: [join(home, name)], encoding, seed: 1 });
+}
+const data = await open("data.bin", randomRecords(700, 1));
+const others = await open("others.bin", randomRecords(100, 2));
+afterAll(async () => {
+  await data.close();
+  await others.close();
+  rmSync(home, { recursive: true });
+});
 
 const recipe = (changes: Record<string, unknown> = {}): Recipe =>
   resolveRecipe(
@@ -41,16 +52,13 @@ function folder(): string {
   return join(path, "run");
 }
 
-const options = (run: string, changes: Partial<TrainOptions> = {}): TrainOptions => {
-  const settings = { board: "planes18", seed: 1, scoreScale: 400, resultShare: 0 } as const;
-  return {
-    run,
-    data: new PackedSource(records, settings),
-    validation: new PackedSource(others, settings),
-    now: () => 1_700_000_000_000,
-    ...changes,
-  };
-};
+const options = (run: string, changes: Partial<TrainOptions> = {}): TrainOptions => ({
+  run,
+  data,
+  validation: others,
+  now: () => 1_700_000_000_000,
+  ...changes,
+});
 
 const FILES = ["model.safetensors", "ema.safetensors", "optimizer.safetensors"];
 const bytesOf = (run: string, checkpoint: string) =>
@@ -115,8 +123,8 @@ test("a run is not overwritten, nor resumed with other settings or data", async 
     );
   assert.match(await code(train(recipe(short), options(run))), /^RUN_EXISTS/);
   assert.match(await code(train(recipe({ ...short, clip: 1 }), options(run, { resume: true }))), /clip: 5 then, 1 now/);
-  const data = new PackedSource(others, { board: "planes18", seed: 1, scoreScale: 400, resultShare: 0 });
-  assert.match(await code(train(recipe(short), options(run, { resume: true, data }))), /^RUN_DIFFERS .*\n.*dataFinger/);
+  const changed = options(run, { resume: true, data: others });
+  assert.match(await code(train(recipe(short), changed)), /^RUN_DIFFERS .*\n.*dataFinger/);
   const again = await train(recipe(short), options(run, { resume: true }));
   assert.equal(again.stopped, "finished");
   assert.equal(again.steps, 2);

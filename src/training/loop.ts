@@ -88,7 +88,7 @@ class TrainingLoop {
   ) {
     const { batchSize, accumulate, epochs, epochPositions } = recipe.train;
     const positions = Math.min(options.data.positions, epochPositions || Number.POSITIVE_INFINITY);
-    // A rest smaller than a batch is left to other epochs: batch norms want whole batches.
+    // A rest smaller than a batch is left to the next epoch.
     const batches = Math.max(1, Math.floor(positions / batchSize));
     this.batchesPerStep = Math.min(accumulate, batches);
     this.stepsPerEpoch = Math.floor(batches / this.batchesPerStep);
@@ -101,7 +101,7 @@ class TrainingLoop {
     const network = FAMILIES[train.family].build(model as never, new Random(train.seed));
     const latest = options.resume ? await latestCheckpoint(options.run) : undefined;
     const saved = latest === undefined ? undefined : await loadCheckpoint(latest, network);
-    const { loss, metrics } = TASKS[train.family].objective(network, recipe.task);
+    const { loss, metrics } = TASKS[train.family].objective(network, recipe.task, train.batchSize);
     const trainer = await Trainer.open({
       model: network,
       loss,
@@ -167,7 +167,12 @@ class TrainingLoop {
     const { progress, options, batchesPerStep, stepsPerEpoch } = this;
     const { batchSize, saveSteps } = this.recipe.train;
     const source = options.data
-      .batches({ size: batchSize, epoch: progress.epoch, from: progress.epochStep * batchesPerStep })
+      .batches({
+        size: batchSize,
+        epoch: progress.epoch - 1,
+        perEpoch: stepsPerEpoch * batchesPerStep,
+        from: progress.epochStep * batchesPerStep,
+      })
       [Symbol.asyncIterator]();
     const nextBatches = async () => {
       const batches = [];
@@ -191,7 +196,7 @@ class TrainingLoop {
         const measured = await stepping;
         this.waiting += (ready - start) / 1000;
         this.seconds += (performance.now() - start) / 1000;
-        this.positions += batches.length * Math.min(batchSize, options.data.positions);
+        this.positions += batches.length * batchSize;
         if (!Number.isFinite(measured.loss) || !Number.isFinite(measured.gradientNorm)) throw this.notFinite();
         progress.step++;
         progress.epochStep++;

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { MOVE_TABLES } from "#encodings";
-import { BOARDS, type Residual } from "#models";
+import { BOARDS, type Residual, type ResidualConfig } from "#models";
 import { crossEntropy, input, MASKED, type Tensor, twoHot } from "#tensor";
-import { loadPacked, type PackedOptions, type PackedSource } from "./packed-source.js";
+import type { BatchSource, PolicyValueBatch } from "./batch-source.js";
+import { Batches } from "./batches.js";
 import { describePolicyValue, judgePolicyValue, type PolicyValueJudgement } from "./policy-value-judge.js";
 import { type Objective, percent, type Task } from "./task.js";
 
@@ -14,9 +14,11 @@ export interface PolicyValueConfig {
   resultShare: number; // how much of the value target is the game's result instead of the score
 }
 
+const SHUFFLED = 262_144; // records in memory at a time, 10 MB: of some 3,000 games
+
 const factor = z.number().min(0);
 
-export const POLICY_VALUE: Task<Residual, PolicyValueConfig, PackedSource, PolicyValueJudgement> = {
+export const POLICY_VALUE: Task<Residual, PolicyValueConfig, BatchSource<PolicyValueBatch>, PolicyValueJudgement> = {
   fields: {
     policyWeight: factor,
     valueWeight: factor,
@@ -25,8 +27,13 @@ export const POLICY_VALUE: Task<Residual, PolicyValueConfig, PackedSource, Polic
   } satisfies { [K in keyof PolicyValueConfig]: z.ZodType<PolicyValueConfig[K]> },
   defaults: { policyWeight: 1, valueWeight: 1, scoreScale: 400, resultShare: 0 },
 
-  open: (paths, { train, task, model }, limit) =>
-    loadPacked(paths, { ...task, ...model, seed: train.seed, limit } as unknown as PackedOptions),
+  open(paths, { train, task, model }, limit) {
+    const { scoreScale, resultShare } = task as unknown as PolicyValueConfig;
+    const { board } = model as unknown as ResidualConfig;
+    const { moves } = BOARDS[board];
+    const encoding = { kind: "policy-value", planes: board, moves, scoreScale, resultShare } as const;
+    return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
+  },
   objective: policyValueObjective,
   judge: judgePolicyValue,
 
@@ -52,21 +59,22 @@ interface PolicyValueObjective extends Objective {
 export function policyValueObjective(
   network: Residual,
   { policyWeight, valueWeight }: Pick<PolicyValueConfig, "policyWeight" | "valueWeight">,
+  n: number | "n" = "n",
 ): PolicyValueObjective {
-  const { planes: count, moves } = BOARDS[network.config.board];
-  const legal = input("legal", ["n", MOVE_TABLES[moves].size], "bool");
-  const move = input("move", ["n"], "int32");
-  const target = input("value", ["n"]);
-  const { policy, value, wdl } = network.forward(input("planes", ["n", count, 8, 8]));
+  const legal = input("legal", [n, "k"], "int32");
+  const wanted = input("policy", [n, "k"]);
+  const target = input("value", [n]);
+  const { policyOf, value, wdl } = network.forward(input("planes", [n, BOARDS[network.config.board].planes, 8, 8]));
 
-  const policyLoss = crossEntropy(policy, move, legal); // [n]
+  const isMove = legal.greater(-1);
+  const logits = policyOf(legal); // [n, k]
+  const policyLoss = crossEntropy(logits, wanted, isMove); // [n]
   // A value between draw and win is that much of a win; win, draw, loss is the order of the logits.
   const valueLoss = wdl ? crossEntropy(wdl, twoHot(target.neg(), [-1, 0, 1])) : value.sub(target).square();
   const loss = policyLoss.mean().mul(policyWeight).add(valueLoss.mean().mul(valueWeight));
 
-  const legalLogits = legal.where(policy, MASKED);
-  const wanted = policy.take(move.reshape(["n", 1])); // [n, 1]
-  const better = legalLogits.greater(wanted).cast("float32").sum(-1); // legal moves the network likes more
+  const logit = logits.take(wanted.argmax().reshape([n, 1])); // of the move to learn, or of the best of several
+  const better = isMove.where(logits, MASKED).greater(logit).cast("float32").sum(-1); // moves the network likes more
   const valueError = value.sub(target).abs();
   return {
     loss,

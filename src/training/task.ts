@@ -31,7 +31,8 @@ export interface Task<N = Network, C = Record<string, unknown>, S = BatchSource,
   readonly defaults: C;
   /** Opens files to learn from or to be judged by; `limit` as in the recipe. */
   open(paths: readonly string[], recipe: Recipe, limit?: number): Promise<S>;
-  objective(network: N, settings: C): Objective;
+  /** All batches have the size given, which a graph can be the faster for. */
+  objective(network: N, settings: C, batchSize: number): Objective;
   /** Judges a network, with the weights its parameters have now, on positions it has not learnt from. */
   judge(network: N, source: S, settings: C, options?: JudgeOptions): Promise<J>;
   /** The numbers of an epoch that metadata.json keeps beside the losses. */

@@ -61,17 +61,26 @@ export const INDEXING = {
         fail("the shapes must agree but for the last axis");
       return { shape: indices.shape, dtype: x.dtype };
     },
-    gradient({ inputs: [x, indices] }, [dy]) {
-      const spread = indices.oneHot(x.dim(-1) as number);
-      return [
-        dy!
-          .reshape([...dy!.shape, 1])
-          .mul(spread)
-          .sum(-2),
-      ];
-    },
+    gradient: ({ inputs: [x, indices] }, [dy]) => [dy!.putAdd(indices, x.dim(-1) as number)],
     emit: (_, inputs, emitter) => emitter.add("GatherElements", inputs, { axis: -1 }),
     evaluate: (_, [x, indices]) => fill(indices.shape, (index) => at(x, index.with(-1, at(indices, index)))),
+  },
+  /** (x [..., k], indices [..., k]) -> zeros [..., size] with each number added at its place along the last axis. */
+  putAdd: {
+    infer: ([x], { size }) => ({ shape: [...x.shape.slice(0, -1), size as number], dtype: x.dtype }),
+    gradient: ({ inputs: [, indices] }, [dy]) => [dy!.take(indices), undefined],
+    emit({ outputs: [y] }, [x, indices], emitter) {
+      const zeros = emitter.broadcast(emitter.scalar(0), y.shape);
+      return emitter.add("ScatterElements", [zeros, indices, x], { axis: -1, reduction: "add" });
+    },
+    evaluate({ attributes: { size } }, [x, indices]) {
+      const k = x.shape.at(-1)!;
+      const out = array64([...x.shape.slice(0, -1), size as number]);
+      x.data.forEach((value, i) => {
+        out.data[Math.floor(i / k) * (size as number) + indices.data[i]] += value;
+      });
+      return out;
+    },
   },
   /** (x, indices) -> x with a number added at one place of each line along the last axis. */
   addAt: {
