@@ -46,5 +46,6 @@ export const threads: PlatformThreads = {
     if (!globalThis.crossOriginIsolated) runtime.env.wasm.numThreads = 1; // threads need shared memory
     return runtime as unknown as Runtime;
   },
+  processors: () => navigator.hardwareConcurrency,
   runtimeFillsOutputs: false,
 };

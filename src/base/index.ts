@@ -28,7 +28,7 @@ export { nearest, suggestion } from "./nearest.js";
 export type { Platform, Process, ProcessEnd, ProcessEvents, RandomBytes, Runtime, Scratch } from "./platform.js";
 export { findProgram, startProcess } from "./processes.js";
 export { Random } from "./random.js";
-export { loadRuntime, runtimeFillsOutputs } from "./runtime.js";
+export { loadRuntime, processors, runtimeFillsOutputs } from "./runtime.js";
 export { createScratch, Journal } from "./scratch.js";
 export { compileWasm, createMemory, loadWasm, WasmInstance } from "./wasm.js";
 export {

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { parentPort, Worker } from "node:worker_threads";
 import type { PlatformThreads } from "./platform.js";
 
@@ -32,5 +33,6 @@ export const threads: PlatformThreads = {
   },
 
   loadRuntime: () => import("onnxruntime-node"),
+  processors: availableParallelism,
   runtimeFillsOutputs: true,
 };

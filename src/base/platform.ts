@@ -19,6 +19,8 @@ export interface PlatformThreads {
   /** Inside a worker: the line to whoever started it. */
   parent(): Channel;
   loadRuntime(device: string): Promise<Runtime>;
+  /** Processors this program may use. */
+  processors(): number;
   /** Whether the runtime writes results into memory the caller provides. */
   runtimeFillsOutputs: boolean;
 }

@@ -25,12 +25,29 @@ import {
 export interface BenchNet {
   model: object;
   loss: Tensor;
-  batch: Feeds;
+  batches: readonly Feeds[]; // of one step, each for one of as many replicas
 }
 
 const floats = (size: number, value: () => number) => Float32Array.from({ length: size }, value);
 const integers = (size: number, below: number, random: Random) =>
   Int32Array.from({ length: size }, () => random.below(below));
+
+/**
+ * Nets whose examples do not depend on each other are trained by two replicas, each on half a batch with one thread:
+ * the gradient is that of the whole batch. Batch norms need the batch in one piece.
+ */
+const REPLICAS = 2;
+
+/** Each array cut along its first axis. */
+const cut = (batch: Readonly<Record<string, Int32Array>>): Feeds[] =>
+  Array.from({ length: REPLICAS }, (_, i) =>
+    Object.fromEntries(
+      Object.entries(batch).map(([name, values]) => {
+        const size = values.length / REPLICAS;
+        return [name, values.slice(i * size, (i + 1) * size)];
+      }),
+    ),
+  );
 
 const TILE = 8; // the whole board at once: faster than 4, and it learned alike (docs/log.md)
 
@@ -95,7 +112,7 @@ function residual(dense: boolean): BenchNet {
   return {
     model,
     loss,
-    batch: { planes, move: integers(n, 4288, random), outcome: floats(n, () => random.next() * 2 - 1) },
+    batches: [{ planes, move: integers(n, 4288, random), outcome: floats(n, () => random.next() * 2 - 1) }],
   };
 }
 
@@ -175,9 +192,9 @@ function transformer(width: number, sparse: boolean): BenchNet {
   const n = 64;
   const random = new Random(1);
   const model = new Transformer(width, sparse, random);
-  const logits = model.forward(input("tokens", [n, 79], "int32"));
-  const loss = crossEntropy(logits, input("bucket", [n], "int32")).mean();
-  return { model, loss, batch: { tokens: integers(n * 79, 32, random), bucket: integers(n, 128, random) } };
+  const logits = model.forward(input("tokens", [n / REPLICAS, 79], "int32"));
+  const loss = crossEntropy(logits, input("bucket", [n / REPLICAS], "int32")).mean();
+  return { model, loss, batches: cut({ tokens: integers(n * 79, 32, random), bucket: integers(n, 128, random) }) };
 }
 
 class Decoder {
@@ -218,12 +235,12 @@ function decoder(): BenchNet {
   const n = 8;
   const random = new Random(1);
   const model = new Decoder(random);
-  const logits = model.forward(input("tokens", [n, 284], "int32"));
-  const loss = crossEntropy(logits, input("next", [n, 284], "int32").transpose()).mean();
+  const logits = model.forward(input("tokens", [n / REPLICAS, 284], "int32"));
+  const loss = crossEntropy(logits, input("next", [n / REPLICAS, 284], "int32").transpose()).mean();
   return {
     model,
     loss,
-    batch: { tokens: integers(n * 284, 1968, random), next: integers(n * 284, 1968, random) },
+    batches: cut({ tokens: integers(n * 284, 1968, random), next: integers(n * 284, 1968, random) }),
   };
 }
 

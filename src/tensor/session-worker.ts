@@ -1,7 +1,14 @@
 import { assert, serve, Transferred } from "#base";
+import type { Replica } from "./replicas.js";
 import { createSession, unwrap, wrapFeeds } from "./runner.js";
 import type { Feeds, SessionOptions } from "./session.js";
-import { type StepRequest, type TrainerState, type TrainingPlan, TrainingRun } from "./training-run.js";
+import {
+  type RunRequest,
+  type TrainerState,
+  type TrainingPlan,
+  TrainingRun,
+  type UpdateRequest,
+} from "./training-run.js";
 
 let opened: Awaited<ReturnType<typeof createSession>> | undefined;
 let training: TrainingRun | undefined;
@@ -23,11 +30,12 @@ serve({
     return new Transferred(results, [...new Set(Object.values(results).map(({ data }) => data.buffer as ArrayBuffer))]);
   },
 
-  async openTraining(plan: TrainingPlan) {
-    training = await TrainingRun.open(plan);
+  async openTraining({ plan, replica }: { plan: TrainingPlan; replica: Replica }) {
+    training = await TrainingRun.open(plan, replica);
     return training.sessionMs;
   },
-  step: (request: StepRequest) => run().step(request),
+  runBatches: (request: RunRequest) => run().run(request),
+  update: (request: UpdateRequest) => run().update(request),
   readParameters: (ema: boolean) => run().readParameters(ema),
   writeParameters: (values: readonly Float32Array[]) => run().writeParameters(values),
   readState: () => run().readState(),

@@ -80,6 +80,75 @@ test("two halves of a batch, accumulated, are worth the whole batch", async () =
   });
 });
 
+/** Three unlike batches for a net with dropout, a batch norm and an average: everything that replicas must agree on. */
+function buildNoisy() {
+  const random = new Random(3);
+  const model = { first: linear(2, 16, random), norm: batchNorm(16), second: linear(16, 2, random) };
+  const hidden = model.norm.apply(model.first.apply(input("x", [4, 2]))).tanh();
+  const loss = crossEntropy(model.second.apply(hidden.dropout(0.25)), input("label", [4], "int32")).mean();
+  const batches = [0.5, 1, 2].map((factor) => ({ x: x.map((value) => value * factor + factor), label }));
+  return { batches, options: { model, loss, optimiser, clip: 0.5, ema: 0.9, seed: 7 } satisfies TrainerOptions };
+}
+
+test.each([
+  { replicas: 2, count: 3 },
+  { replicas: 3, count: 3 },
+  { replicas: 2, count: 1 },
+])("$replicas replicas learn from $count batches what one does", async ({ replicas, count }) => {
+  const run = async (options: TrainerOptions, batches: { x: Float32Array; label: Int32Array }[]) =>
+    train(options, async (trainer) => {
+      const results = await repeat(trainer, 4, batches.slice(0, count));
+      const { tensors } = await trainer.state();
+      return [...results, ...Object.values(tensors).map(({ data }) => ({ loss: Number(data[0]) }))];
+    });
+  const [alone, together, again] = [buildNoisy(), buildNoisy(), buildNoisy()];
+  const a = await run(alone.options, alone.batches);
+  const b = await run({ ...together.options, replicas }, together.batches);
+  // Running statistics of batch norms are averaged instead of updated in turns; nothing else differs but rounding.
+  const statistics = parametersOf(alone.options.model).map(({ trainable }) => !trainable);
+  assertNear(a.losses.slice(0, 4), b.losses.slice(0, 4), 1e-5);
+  a.weights.forEach((data, i) => {
+    if (!statistics[i] || count === 1) assertNear(data, b.weights[i], 1e-5);
+  });
+  const c = await run({ ...again.options, replicas }, again.batches);
+  assert.deepEqual(c, b, "the same every time");
+});
+
+test("replicas that are saved and resumed go on to the last bit, also after a batch that was refused", async () => {
+  const straight = buildNoisy();
+  const wanted = await train({ ...straight.options, replicas: 2 }, (trainer) => repeat(trainer, 6, straight.batches));
+  const { options, batches } = buildNoisy();
+  const trainer = await Trainer.open({ ...options, replicas: 2 });
+  await repeat(trainer, 3, batches);
+  const refused = await failing(trainer.step([batches[0], { x }]));
+  assert.match(refused.message, /input "label" was not given/);
+  await trainer.pull();
+  const state = await trainer.state();
+  await trainer.close();
+  const resumed = await train({ ...options, replicas: 2 }, async (other) => {
+    await other.restore(state);
+    return repeat(other, 3, batches);
+  });
+  assert.deepEqual(resumed.losses, wanted.losses.slice(3));
+  assert.deepEqual(resumed.weights, wanted.weights);
+});
+
+test("replicas average the running statistics of their batches", async () => {
+  const statistics = async (replicas: number, pick: (list: { x: Float32Array; label: Int32Array }[]) => object[]) => {
+    const { options, batches } = buildNoisy();
+    await train({ ...options, replicas }, (trainer) => repeat(trainer, 1, pick(batches) as never));
+    return options.model.norm.runningMean.data.slice();
+  };
+  const first = await statistics(1, (batches) => [batches[0]]);
+  const last = await statistics(1, (batches) => [batches[2]]);
+  const both = await statistics(2, (batches) => [batches[0], batches[2]]);
+  assertNear(
+    both,
+    first.map((value, i) => (value + last[i]) / 2),
+    1e-6,
+  );
+});
+
 test("a checkpointed block learns the same", async () => {
   const plain = build();
   const saving = build((net, at) => net.second.apply(checkpoint((y) => net.first.apply(y).tanh(), at)));
@@ -135,10 +204,10 @@ test("an averaged copy of the weights trails behind them", async () => {
 });
 
 test("a loss that is not finite changes no weight", async () => {
-  const { net, loss } = build();
-  const before = parametersOf(net).map(({ data }) => data.slice());
+  const { options } = buildNoisy();
+  const before = parametersOf(options.model).map(({ data }) => data.slice());
   const bad = { x: Float32Array.of(Number.NaN, 0, 0, 0, 0, 0, 0, 0), label };
-  const { losses, weights } = await train({ model: net, loss, optimiser }, (trainer) => repeat(trainer, 1, bad));
+  const { losses, weights } = await train(options, (trainer) => repeat(trainer, 1, bad));
   assert.ok(Number.isNaN(losses[0]));
   assert.deepEqual(weights, before);
 });

@@ -7,6 +7,7 @@ import { emaDecayAt } from "./ema.js";
 import { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
 import type { TrainKernels } from "./optimisers/kernels.js";
 import { clipScale, type Optimiser, type ParameterRange } from "./optimisers/optimiser.js";
+import { type Replica, SharedSums } from "./replicas.js";
 import { createSession, type RuntimeSession, tensorOf, wrapFeeds } from "./runner.js";
 import type { Feeds, SessionOptions, TensorData } from "./session.js";
 
@@ -40,14 +41,16 @@ export interface TrainingPlan {
   seed: number; // of the dropout
 }
 
-export interface StepRequest {
-  batches: readonly Feeds[]; // gradients of all of them are averaged
-  learningRate: number;
+/** One worker's part of a step. */
+export interface RunRequest {
+  batches: readonly { feeds: Feeds; part: number }[]; // `part` is the batch's place among all of the step
 }
 
-export interface StepResult {
-  scalars: Record<string, number>;
-  gradientNorm: number; // before clipping
+export interface UpdateRequest {
+  learningRate: number;
+  loss: number; // if it is not finite, nothing changes
+  batches: number; // in the step, of all workers
+  workers: number; // that had a batch
 }
 
 /** Everything beside the weights that a resumed run needs. */
@@ -66,9 +69,29 @@ interface Room extends ParameterRange {
   average: number; // address of the moving average; 0 if there is none
 }
 
+/** Not learned but changed by every batch, like the averages of a batch norm. */
+const isStatistic = ({ plan }: Room): boolean => !plan.trainable && plan.output !== undefined;
+
+interface Range {
+  from: number; // address
+  floats: number;
+}
+
 interface Kernels extends TrainKernels {
   /** Fills `mask` with 0, or with 1 / keep with probability `keep`. */
   dropoutMask(mask: number, length: number, keep: number, seed: number): void;
+}
+
+/** Parameters as they lie in memory: the trainable ones first, each on a multiple of 64 bytes. */
+const inOrder = (parameters: readonly PlannedParameter[]): PlannedParameter[] => [
+  ...parameters.filter(({ trainable }) => trainable),
+  ...parameters.filter(({ trainable }) => !trainable),
+];
+
+/** What the results for these parameters take, from the first to the end of the last. */
+export function resultFloats(parameters: readonly PlannedParameter[]): number {
+  const [last, ...others] = inOrder(parameters).reverse();
+  return last ? others.reduce((sum, { data }) => sum + Math.ceil(data.length / 16) * 16, last.data.length) : 0;
 }
 
 export class TrainingRun {
@@ -87,17 +110,17 @@ export class TrainingRun {
     private readonly session: RuntimeSession,
     private readonly rooms: readonly Room[],
     private readonly scalars: number, // address
-    private readonly gradients: { from: number; floats: number },
+    private readonly gradients: Range,
     private readonly masks: readonly number[],
+    private readonly shared: SharedSums | undefined,
   ) {}
 
-  static async open(plan: TrainingPlan): Promise<TrainingRun> {
+  static async open(plan: TrainingPlan, { rank, slots: memory }: Replica): Promise<TrainingRun> {
     const wasm = await loadWasm<Kernels>("train");
     const place = (parameters: readonly PlannedParameter[]) =>
       parameters.map((parameter) => wasm.allocate(parameter.data.length * 4));
-    const trainable = plan.parameters.filter((parameter) => parameter.trainable);
-    const fixed = plan.parameters.filter((parameter) => !parameter.trainable);
-    const ordered = [...trainable, ...fixed];
+    const ordered = inOrder(plan.parameters);
+    const trainable = ordered.filter((parameter) => parameter.trainable);
     const weights = place(ordered);
     const scalars = wasm.allocate(plan.scalars.length * 64);
     const results = place(ordered);
@@ -115,8 +138,7 @@ export class TrainingRun {
       slots: parameter.trainable ? slots.map((list) => list[i]) : [],
       average: averages[i] ?? 0,
     }));
-    const last = trainable.length - 1;
-    const floats = last < 0 ? 0 : (results[last] - results[0]) / 4 + trainable[last].data.length;
+    const from = results[0] ?? 0;
     const start = performance.now();
     const { runtime, session } = await createSession(plan.model, plan.options);
     const sessionMs = performance.now() - start;
@@ -129,8 +151,9 @@ export class TrainingRun {
       session,
       rooms,
       scalars,
-      { from: results[0] ?? 0, floats },
+      { from, floats: resultFloats(trainable) },
       masks,
+      memory && new SharedSums(wasm, memory, rank, from, resultFloats(plan.parameters)),
     );
     run.writeParameters(plan.parameters.map(({ data }) => data));
     for (const room of rooms)
@@ -160,45 +183,63 @@ export class TrainingRun {
     });
   }
 
-  async step({ batches, learningRate }: StepRequest): Promise<StepResult> {
-    const { exports } = this.wasm;
+  /** Forward and backward. Leaves the sums of the gradients behind, and returns the sums of the scalars. */
+  async run({ batches }: RunRequest): Promise<number[]> {
     const { from, floats } = this.gradients;
-    const sums = new Float64Array(this.plan.scalars.length);
-    if (batches.length > 1 && !this.more) this.more = this.wasm.allocate(floats * 4);
-    for (const [i, batch] of batches.entries()) {
-      await this.run(batch, i);
-      this.plan.scalars.forEach((_, k) => {
-        sums[k] += this.floats(this.scalars + k * 64, 1)[0] / batches.length;
-      });
-      for (const room of this.rooms) {
-        if (!room.plan.trainable && room.plan.output) {
-          this.floats(room.parameter, room.length).set(this.floats(room.gradient, room.length));
-        }
+    const sums = this.plan.scalars.map(() => 0);
+    const several = batches.length > 1;
+    if (several && !this.more) this.more = this.wasm.allocate(floats * 4);
+    const statistics = this.rooms.filter(isStatistic);
+    const before = statistics.map(({ parameter, length }) => this.floats(parameter, length).slice());
+    try {
+      for (const [i, { feeds, part }] of batches.entries()) {
+        if (i > 0) this.takeStatistics(1);
+        await this.runBatch(feeds, part);
+        sums.forEach((_, k) => {
+          sums[k] += this.floats(this.scalars + k * 64, 1)[0];
+        });
+        if (i === 0 && several) this.floats(this.more, floats).set(this.floats(from, floats));
+        if (i > 0) this.wasm.exports.accumulate(this.more, from, floats, 1);
       }
-      if (batches.length === 1) continue;
-      if (i === 0) this.floats(this.more, floats).fill(0);
-      exports.accumulate(this.more, from, floats, 1 / batches.length);
+    } finally {
+      // Nothing is final before the update: another worker may fail, or the loss not be finite.
+      statistics.forEach(({ parameter, length }, i) => {
+        this.floats(parameter, length).set(before[i]);
+      });
     }
-    if (batches.length > 1) this.floats(from, floats).set(this.floats(this.more, floats));
-    const gradientNorm = Math.sqrt(exports.sumOfSquares(from, floats));
-    if (Number.isFinite(gradientNorm) && Number.isFinite(sums[0])) this.update(learningRate, gradientNorm);
-    const scalars = Object.fromEntries(this.plan.scalars.map((name, i) => [name, sums[i]]));
-    return { scalars, gradientNorm };
+    if (several) this.floats(from, floats).set(this.floats(this.more, floats));
+    if (batches.length > 0) this.shared?.publish();
+    return sums;
   }
 
-  private update(learningRate: number, gradientNorm: number): void {
+  /** The second half of a step, after all workers have run. Returns the norm of the gradient, before clipping. */
+  update({ learningRate, loss, batches, workers }: UpdateRequest): number {
     const { exports } = this.wasm;
     const { clip, ema } = this.plan;
+    this.shared?.add(workers);
+    const gradientNorm = Math.sqrt(exports.sumOfSquares(this.gradients.from, this.gradients.floats)) / batches;
+    if (!Number.isFinite(gradientNorm) || !Number.isFinite(loss)) return gradientNorm;
+    this.takeStatistics(1 / workers);
     const trainable = this.rooms.filter(({ plan }) => plan.trainable);
     const decay = emaDecayAt(ema, this.done);
-    this.optimiser.update(exports, trainable, { step: this.done }, learningRate, clipScale(gradientNorm, clip));
+    const scale = clipScale(gradientNorm, clip) / batches;
+    this.optimiser.update(exports, trainable, { step: this.done }, learningRate, scale);
     this.done++;
     for (const { average, parameter, length } of this.rooms) {
       if (average) exports.approach(average, parameter, length, 1 - decay);
     }
+    return gradientNorm;
   }
 
-  private async run(batch: Feeds, part: number): Promise<void> {
+  /** Running statistics become what the model returned for them, times `share`. */
+  private takeStatistics(share: number): void {
+    for (const { parameter, gradient, length } of this.rooms.filter(isStatistic)) {
+      const next = this.floats(gradient, length);
+      this.floats(parameter, length).set(share === 1 ? next : next.map((sum) => sum * share));
+    }
+  }
+
+  private async runBatch(batch: Feeds, part: number): Promise<void> {
     const { dropouts, seed } = this.plan;
     dropouts.forEach(({ size, keep }, i) => {
       this.wasm.exports.dropoutMask(this.masks[i], size, keep, mix(seed, this.done, part, i));
