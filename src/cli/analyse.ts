@@ -11,8 +11,15 @@ const winProbability = (cp: number): number => 1 / (1 + Math.exp(-0.00368208 * c
 const showScore = ({ scoreCp, mate }: Variation): string =>
   mate !== undefined ? `#${mate}` : scoreCp === undefined ? "?" : (scoreCp / 100).toFixed(2);
 
-/** What a move is worth to the mover: the position after it, seen by the opponent, turned around. */
+/**
+ * What a move is worth to the mover: what the player says of it, or the position after it, seen by the opponent, turned
+ * around.
+ */
 async function moveValue(player: Player, position: Position, move: Move, limits: Limits) {
+  if (player.valueMoves) {
+    const [{ move: _, ...value }] = await player.valueMoves(position, [move]);
+    return { move: formatUci(position, move), ...value };
+  }
   const after = position.clone().play(move);
   const outcome = after.outcome();
   const scoreCp = outcome
@@ -67,7 +74,8 @@ export default command({
       const result = { best: pv[0], scoreCp, wdl, pv, policy: null, lines, nodes: choice.nodes };
       if (asked === undefined) return result;
       const answer = await moveValue(player, position, asked, limits);
-      print(`${formatSan(position, asked)}: ${(answer.winProbability * 100).toFixed(1)} % to win`);
+      const sure = answer.confidence === null ? "" : ` (likeliest bucket: ${(answer.confidence * 100).toFixed(1)} %)`;
+      print(`${formatSan(position, asked)}: ${(answer.winProbability * 100).toFixed(1)} % to win${sure}`);
       return { ...result, move: answer };
     } finally {
       await player.close();

@@ -18,7 +18,7 @@ export {
   VOCABULARY,
 } from "./board68.js";
 export { bucketCentre, bucketOf, centipawnsOf, winProbability } from "./buckets.js";
-export { decodeFenTokens, encodeFenTokens, FEN_TOKEN_CHARACTERS, FEN_TOKENS } from "./fen-tokens.js";
+export { decodeFenTokens, encodeFenTokens, FEN_TOKEN_CHARACTERS, FEN_TOKENS, turnFenTokens } from "./fen-tokens.js";
 export { decodeHalfKp, encodeHalfKp, HALFKP_INPUTS } from "./halfkp.js";
 export { encodeLc0Planes, LC0_PLANES } from "./lc0.js";
 export { MoveTable, type NamedMove } from "./move-table.js";

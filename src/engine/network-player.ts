@@ -1,9 +1,8 @@
 import { UserError } from "#base";
 import { formatFen, formatUci, type Move, type Position } from "#chess";
 import { batchOf, MOVE_TABLES } from "#encodings";
-import { BOARDS, loadNetwork, type Network } from "#models";
+import { BOARDS, type Residual } from "#models";
 import { exportOnnx, input, Session } from "#tensor";
-import { findWeights } from "#training";
 import type { Choice, Limits, Player, Variation } from "./player.js";
 
 const SCORE_SCALE = 400; // centipawns k in value = tanh(score / k), as in training
@@ -13,13 +12,11 @@ const CERTAIN = 0.9999; // values beyond say no more than this one, 1981 centipa
 export class NetworkPlayer implements Player {
   private constructor(
     readonly name: string,
-    private readonly network: Network,
+    private readonly network: Residual,
     private readonly session: Session,
   ) {}
 
-  /** Loads a run, a checkpoint folder or a file of weights. */
-  static async load(name: string, path: string): Promise<NetworkPlayer> {
-    const { network } = await loadNetwork(await findWeights(path));
+  static async open(name: string, network: Residual): Promise<NetworkPlayer> {
     const { policy, value, wdl } = network.forward(input("planes", ["n", BOARDS[network.config.board].planes, 8, 8]));
     const results = { policy, value, ...(wdl && { wdl: wdl.softmax() }) };
     return new NetworkPlayer(name, network, await Session.open(exportOnnx(results), { threads: 1 }));

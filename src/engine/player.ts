@@ -36,6 +36,14 @@ export interface Choice extends Variation {
   variations: readonly Variation[]; // as many as `multiPv` asked for; the first is repeated in this object
 }
 
+/** What a player thinks of one move, without looking further. */
+export interface MoveValue {
+  move: Move;
+  winProbability: number; // of the mover, draws counting half
+  scoreCp: number; // the same in centipawns
+  confidence: number; // the share of its likeliest answer
+}
+
 /** Ways in which a player can spoil a game. */
 export const FAULTS = ["crash", "hang", "time", "illegal move", "out of turn"] as const;
 export type FaultKind = (typeof FAULTS)[number];
@@ -63,6 +71,8 @@ export interface Player {
    * a PlayerFault if the player cannot; then it is of no further use and must be closed.
    */
   choose(position: Position, limits: Limits): Promise<Choice>;
+  /** What the moves are worth, if the player can tell without searching. */
+  valueMoves?(position: Position, moves: readonly Move[]): Promise<MoveValue[]>;
   /** Called when the player spoils the game while it is not its turn: it crashed, or moved out of turn. */
   onFault?: (fault: PlayerFault) => void;
   close(): Promise<void>;

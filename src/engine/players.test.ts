@@ -8,10 +8,20 @@ import { parseUciOption } from "./uci-options.js";
 import { parseInfo } from "./uci-player.js";
 
 test("a network, its search and its nodes are taken apart", () => {
-  const network = (network: string, search?: string, nodes?: number) => ({ kind: "network", network, search, nodes });
+  const network = (network: string, search?: string, nodes?: number, options: [string, string][] = []) => ({
+    kind: "network",
+    network,
+    search,
+    nodes,
+    options: new Map(options),
+  });
   assert.deepEqual(parsePlayer("random"), network("random"));
   assert.deepEqual(parsePlayer("nnue@ab"), network("nnue", "ab"));
   assert.deepEqual(parsePlayer("residual@mcts:400"), network("residual", "mcts", 400));
+  assert.deepEqual(
+    parsePlayer("runs/moe@none?temperature=0.05"),
+    network("runs/moe", "none", undefined, [["temperature", "0.05"]]),
+  );
   assert.deepEqual(parsePlayer("runs/a@b/maia-1500.pb.gz@none"), network("runs/a@b/maia-1500.pb.gz", "none"));
 });
 

@@ -2,18 +2,19 @@
 import { suggestion, UserError } from "#base";
 import { createAlphaBeta } from "./alphabeta-engine.js";
 import { AlphaBetaPlayer } from "./alphabeta-player.js";
-import { NetworkPlayer } from "./network-player.js";
 import type { Player } from "./player.js";
 import { RandomPlayer } from "./random-player.js";
+import { loadSearchless } from "./searchless.js";
 import type { UciTimes } from "./uci-client.js";
 import { UciPlayer } from "./uci-player.js";
 
-/** `net[@search[:nodes]]`, taken apart. */
+/** `net[@search[:nodes][?option=value&...]]`, taken apart. */
 export interface NetworkSpec {
   kind: "network";
   network: string; // the name of a shipped network, or a file
   search: string | undefined; // undefined: the network's usual one
   nodes: number | undefined;
+  options: Map<string, string>; // of the search
 }
 
 /** `uci:COMMAND?Option=Value&...`, taken apart and decoded. */
@@ -40,7 +41,7 @@ const ALONE: Record<string, Build> = {
 /** What can be written behind the @, and who builds the player: each search adds its line here. */
 const SEARCHES: Record<string, Build> = {
   ab: async ({ network, nodes }, name) => new AlphaBetaPlayer(name, (await createAlphaBeta(network)).search, nodes),
-  none: ({ network }, name) => NetworkPlayer.load(name, network),
+  none: ({ network, options }, name) => loadSearchless(name, network, options),
 };
 
 /** The search of a network for which none was written. */
@@ -71,14 +72,19 @@ function parseUciPlayer(text: string): UciSpec {
   const question = rest.indexOf("?");
   const [program, ...args] = splitCommand(question < 0 ? rest : rest.slice(0, question), text);
   if (program === undefined) throw malformed(text, "the command is missing.");
+  return { kind: "uci", program, args, options: parseOptions(question < 0 ? "" : rest.slice(question + 1), text) };
+}
+
+/** `Option=Value&...` */
+function parseOptions(list: string, whole: string): Map<string, string> {
   const options = new Map<string, string>();
-  for (const part of question < 0 ? [] : rest.slice(question + 1).split("&")) {
+  for (const part of list.split("&")) {
     if (part === "") continue;
     const equals = part.indexOf("=");
-    if (equals <= 0) throw malformed(text, `"${part}" is not Option=Value.`);
-    options.set(decode(part.slice(0, equals), text), decode(part.slice(equals + 1), text));
+    if (equals <= 0) throw malformed(whole, `"${part}" is not Option=Value.`);
+    options.set(decode(part.slice(0, equals), whole), decode(part.slice(equals + 1), whole));
   }
-  return { kind: "uci", program, args, options };
+  return options;
 }
 
 /** Takes the text of a player apart; says nothing yet of whether there is such a network or engine. */
@@ -88,12 +94,13 @@ export function parsePlayer(text: string): PlayerSpec {
   const at = text.lastIndexOf("@");
   const [network, search] = at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
   if (network === "") throw malformed(text, "the network is missing.");
-  if (search === undefined) return { kind: "network", network, search: undefined, nodes: undefined };
-  const match = /^([^:]+)(?::(\d+))?$/.exec(search);
+  if (search === undefined)
+    return { kind: "network", network, search: undefined, nodes: undefined, options: new Map() };
+  const match = /^([^:?]+)(?::(\d+))?(?:\?(.*))?$/.exec(search);
   if (!match) throw malformed(text, `"@${search}" is not @SEARCH or @SEARCH:NODES.`);
   const nodes = match[2] === undefined ? undefined : Number(match[2]);
   if (nodes === 0) throw malformed(text, "a search needs at least one node.");
-  return { kind: "network", network, search: match[1], nodes };
+  return { kind: "network", network, search: match[1], nodes, options: parseOptions(match[3] ?? "", text) };
 }
 
 /** Makes the player that `text` names: starts the engine, or loads the network. The caller closes it. */
@@ -114,6 +121,7 @@ export async function resolvePlayer(text: string, options: PlayerOptions = {}): 
         `\nThere is: ${searches.join(", ") || "none"}.`,
     );
   }
+  if (spec.options.size > 0 && spec.search !== "none") throw malformed(text, `@${spec.search} takes no options here.`);
   if (spec.search !== undefined) return SEARCHES[spec.search](spec, text, options);
   const known = [...Object.keys(ALONE), "uci:COMMAND"];
   throw new UserError(

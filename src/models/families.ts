@@ -1,4 +1,5 @@
 import type { Random } from "#base";
+import { checkMoe, MOE_FIELDS, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
 import { RESIDUAL_FIELDS, RESIDUAL_SIZES, Residual, type ResidualConfig } from "./residual.js";
 
 /** Every kind of network that the training loop knows. Nothing else switches on a family's name. */
@@ -6,7 +7,14 @@ export const FAMILIES = {
   residual: {
     sizes: RESIDUAL_SIZES as Record<string, ResidualConfig>,
     fields: RESIDUAL_FIELDS, // how a recipe's values are checked
+    check: (_: ResidualConfig): string | undefined => undefined, // and all of them together
     build: (config: ResidualConfig, random: Random) => new Residual(config, random),
+  },
+  moe: {
+    sizes: MOE_SIZES as Record<string, MoeConfig>,
+    fields: MOE_FIELDS,
+    check: checkMoe,
+    build: (config: MoeConfig, random: Random) => new Moe(config, random),
   },
 };
 

@@ -1,5 +1,7 @@
+export { type ActionInput, encodeActionInput } from "./action-input.js";
 export { FAMILIES, type FamilyName, type Network } from "./families.js";
 export { loadNetwork, networkBytes } from "./load.js";
+export { type ActionValues, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";
 export { syntheticHalfKp, syntheticWide } from "./nnue-synthetic.js";
 export { BOARDS, type PolicyValue, RESIDUAL_SIZES, Residual, type ResidualConfig } from "./residual.js";

@@ -31,14 +31,17 @@ export async function loadNetwork(path: string): Promise<{ family: FamilyName; n
         `Expected a model.safetensors written by tabiya train, of a family of: ${Object.keys(FAMILIES).join(", ")}.`,
     );
   }
-  const network = FAMILIES[family].build(parseConfig(path, family, metadata.config), new Random(1));
+  const network = FAMILIES[family].build(parseConfig(path, family, metadata.config) as never, new Random(1));
   fill(path, network, tensors);
   return { family, network };
 }
 
 function parseConfig(path: string, family: FamilyName, text: string) {
   try {
-    return z.strictObject(FAMILIES[family].fields).parse(JSON.parse(text));
+    const config = z.strictObject(FAMILIES[family].fields).parse(JSON.parse(text));
+    const problem = FAMILIES[family].check(config as never);
+    if (problem !== undefined) throw new Error(problem);
+    return config;
   } catch (error) {
     throw new UserError("WEIGHTS_CONFIG", `${path}: its description of the network is damaged: ${messageOf(error)}`);
   }

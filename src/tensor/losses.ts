@@ -40,3 +40,16 @@ export function twoHot(values: Tensor, centres: readonly number[]): Tensor {
 
 /** Mean of squared differences. */
 export const meanSquaredError = (a: Tensor, b: Tensor): Tensor => a.sub(b).square().mean();
+
+/**
+ * Values [...] as a normal distribution around each, cut into buckets between ascending edges: [..., k]. What lies beyond
+ * the outermost edges is left out and the rest made whole, as in HL-Gauss (Farebrother et al. 2024).
+ */
+export function histogram(values: Tensor, edges: readonly number[], deviation: number): Tensor {
+  const column = values.reshape([...values.shape, 1]);
+  const scale = 1 / (Math.SQRT2 * deviation);
+  const below = constant(edges, [edges.length]).sub(column).mul(scale).erf(); // [..., k + 1], twice the share below, less one
+  const shares = below.slice(-1, 1).sub(below.slice(-1, 0, edges.length - 1));
+  const whole = below.slice(-1, edges.length - 1).sub(below.slice(-1, 0, 1));
+  return shares.div(whole);
+}

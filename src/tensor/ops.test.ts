@@ -12,7 +12,8 @@ import { gradients } from "./gradients.js";
 import { apply, concat, constant, input, type Tensor } from "./graph.js";
 import { attention } from "./layers/attention.js";
 import { balanceLoss, experts } from "./layers/experts.js";
-import { crossEntropy, meanSquaredError, twoHot } from "./losses.js";
+import { queryAttention } from "./layers/query-attention.js";
+import { crossEntropy, histogram, meanSquaredError, twoHot } from "./losses.js";
 import { writeOnnx } from "./onnx.js";
 import { OPS } from "./ops/index.js";
 import { rotary, rotaryTables } from "./ops/rotary.js";
@@ -371,6 +372,31 @@ const CASES: Record<string, Case> = {
     build: (q, k, v, mask) => {
       const own = constant([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3], "bool");
       return attention(q, k, v, 2, mask.greater(0).or(own));
+    },
+  },
+  "attention of queries to a state and themselves": {
+    shapes: (size) => {
+      const [n, d] = [size(3), 2 * size(3)];
+      const [t, s] = [size(4), size(4)];
+      return [[t, n, d], [t, n, d], [t, n, d], [s, n, d], [s, n, d]]; // biome-ignore format: a list
+    },
+    build: (q, ownK, ownV, k, v) => queryAttention({ q, k: ownK, v: ownV }, k, v, 2),
+  },
+  histogram: {
+    shapes: (size) => [[size(4), size(3)]],
+    build: (values) => histogram(values, [0, 0.1, 0.25, 0.5, 0.75, 1], 0.3),
+    range: [0, 1],
+  },
+  "mixture of experts without gates": {
+    shapes: (size) => {
+      const [width, hidden] = [size(4), size(4)];
+      return [[size(6), width], [width, 4], [4, width, hidden], [4, hidden, width]]; // biome-ignore format: a list
+    },
+    build: (x, router, up, down) => {
+      const [width, hidden] = [x.dim(1) as number, up.dim(2) as number];
+      const mixture = experts({ width, hidden, experts: 4, chosen: 2, gated: false }, new Random(1));
+      Object.assign(mixture, { router: { apply: (lines: Tensor) => lines.matmul(router) }, up, down });
+      return mixture.apply(x).y;
     },
   },
   "mixture of experts": {

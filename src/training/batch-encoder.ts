@@ -271,7 +271,8 @@ function problemOf(record: Uint8Array): string {
   return "it cannot be read.";
 }
 
-const cpOf = (value: number | string): number => {
+/** Centipawns of a move's value in a record: a number, or "#n" for a mate in n moves. */
+export const cpOf = (value: number | string): number => {
   if (typeof value === "number") return value;
   const mate = Number(value.slice(1));
   if (!value.startsWith("#") || !Number.isInteger(mate)) {

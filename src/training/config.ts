@@ -159,7 +159,10 @@ export function resolveRecipe(values: Readonly<Record<string, unknown>>, where: 
       `${where}: ${family} has no size "${train.size}".${suggestion(train.size, Object.keys(sizes))}\n` +
         `It has: ${Object.keys(sizes).join(", ")}.`,
     );
-  return { train, task: pick(task.fields, task.defaults), model: pick(fields, sizes[train.size]) };
+  const model = pick(fields, sizes[train.size]);
+  const problem = FAMILIES[family].check(model as never);
+  if (problem !== undefined) throw new UserError("RECIPE_VALUE", `${where}: ${problem}`);
+  return { train, task: pick(task.fields, task.defaults), model };
 }
 
 function check<T>(schema: z.ZodType<T>, key: string, value: unknown, where: string): T {

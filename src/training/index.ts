@@ -1,6 +1,11 @@
+export { type ActionData, loadActions } from "./action-data.js";
+export { type ActionBatch, type ActionOptions, ActionSource } from "./action-source.js";
+export type { ActionValueConfig } from "./action-value.js";
+export type { ActionValueJudgement } from "./action-value-judge.js";
 export type { ActionArrays, BatchEncoding, BatchKinds, HalfKpArrays, PolicyValueArrays } from "./batch-encoder.js";
 export type { BatchSource, PolicyValueBatch } from "./batch-source.js";
 export { Batches, type BatchOptions } from "./batches.js";
+export type { CalibrationBin } from "./calibration.js";
 export {
   type Checkpoint,
   type EpochSummary,
@@ -13,6 +18,6 @@ export { parseRecipe, parseSetting, type Recipe, resolveRecipe, TRAIN_DEFAULTS, 
 export { type DataSource, parseSource } from "./data-source.js";
 export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
 export type { PolicyValueConfig } from "./policy-value.js";
-export { type CalibrationBin, judgePolicyValue, type PolicyValueJudgement } from "./policy-value-judge.js";
+export { judgePolicyValue, type PolicyValueJudgement } from "./policy-value-judge.js";
 export { type Judgement, type JudgeOptions, percent, type Task } from "./task.js";
 export { TASKS } from "./tasks.js";

@@ -1,19 +1,11 @@
 import type { Residual } from "#models";
 import { exportOnnx, Session } from "#tensor";
 import type { BatchSource, PolicyValueBatch } from "./batch-source.js";
+import { type Calibrated, Calibration } from "./calibration.js";
 import { type PolicyValueConfig, policyValueObjective } from "./policy-value.js";
 import { type Judgement, type JudgeOptions, percent } from "./task.js";
 
-/** How well values are calibrated: positions grouped by the value the network gave them. */
-export interface CalibrationBin {
-  from: number; // values in [from, to)
-  to: number;
-  positions: number;
-  predicted: number; // mean of the network's values
-  actual: number; // mean of the true ones
-}
-
-export interface PolicyValueJudgement extends Judgement {
+export interface PolicyValueJudgement extends Judgement, Calibrated {
   policyLoss: number; // nats
   perplexity: number; // exp(policyLoss): between how many moves the network wavers
   valueLoss: number;
@@ -22,11 +14,7 @@ export interface PolicyValueJudgement extends Judgement {
   policyTop5: number;
   valueMae: number; // mean absolute error, -1..1
   valueRmse: number;
-  calibrationError: number; // mean |predicted - actual| over the bins, weighed by their positions
-  calibration: CalibrationBin[];
 }
-
-const BINS = 10;
 
 export async function judgePolicyValue(
   network: Residual,
@@ -40,7 +28,7 @@ export async function judgePolicyValue(
     threads,
   });
   const sums = { policyLoss: 0, valueLoss: 0, top1: 0, top3: 0, top5: 0, error: 0, square: 0 };
-  const bins = Array.from({ length: BINS }, () => ({ positions: 0, predicted: 0, actual: 0 }));
+  const calibration = new Calibration(-1, 1);
   let positions = 0;
   const start = performance.now();
   try {
@@ -59,10 +47,7 @@ export async function judgePolicyValue(
         const error = value[i] - batch.value[i];
         sums.error += Math.abs(error);
         sums.square += error * error;
-        const bin = bins[Math.max(0, Math.min(BINS - 1, Math.floor(((value[i] + 1) / 2) * BINS)))];
-        bin.positions++;
-        bin.predicted += value[i];
-        bin.actual += batch.value[i];
+        calibration.add(value[i], batch.value[i]);
       }
       positions += value.length;
       options.onProgress?.(positions);
@@ -83,18 +68,7 @@ export async function judgePolicyValue(
     policyTop5: sums.top5 / positions,
     valueMae: sums.error / positions,
     valueRmse: Math.sqrt(sums.square / positions),
-    calibrationError: bins.reduce((sum, bin) => sum + Math.abs(bin.predicted - bin.actual), 0) / positions,
-    calibration: bins.flatMap((bin, i) =>
-      bin.positions === 0
-        ? []
-        : {
-            from: (2 * i) / BINS - 1,
-            to: (2 * (i + 1)) / BINS - 1,
-            positions: bin.positions,
-            predicted: bin.predicted / bin.positions,
-            actual: bin.actual / bin.positions,
-          },
-    ),
+    ...calibration.result(),
     positionsPerSecond: positions / ((performance.now() - start) / 1000),
   };
 }
@@ -105,10 +79,6 @@ export function describePolicyValue(judged: PolicyValueJudgement): string[] {
     `perplexity       ${judged.perplexity.toFixed(2)} moves`,
     `move found       ${percent(judged.policyTop1)}, in three ${percent(judged.policyTop3)}, in five ${percent(judged.policyTop5)}`,
     `value off by     ${judged.valueMae.toFixed(4)}  (root mean square ${judged.valueRmse.toFixed(4)})`,
-    `calibration off  ${judged.calibrationError.toFixed(4)}`,
-    ...judged.calibration.map(
-      (bin) =>
-        `  ${bin.from.toFixed(1).padStart(4)} .. ${bin.to.toFixed(1).padStart(4)}  ${String(bin.positions).padStart(8)} positions  predicted ${bin.predicted.toFixed(3).padStart(6)}  true ${bin.actual.toFixed(3).padStart(6)}`,
-    ),
+    ...Calibration.describe(judged),
   ];
 }

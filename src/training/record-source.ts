@@ -34,7 +34,10 @@ export async function openRecordSource(path: string, scratchNear = path): Promis
   throw new UserError("DATA_EMPTY", `${path}: there are no records in it.`);
 }
 
-const fnv = (hash: number, bytes: Uint8Array): number => {
+export const FNV_START = 0x811c9dc5;
+
+/** FNV-1a, to be begun with FNV_START. */
+export const fnv = (hash: number, bytes: Uint8Array): number => {
   let result = hash;
   for (let i = 0; i < bytes.length; i++) result = Math.imul(result ^ bytes[i], 0x01000193);
   return result;
@@ -42,7 +45,7 @@ const fnv = (hash: number, bytes: Uint8Array): number => {
 
 /** A hash over the first, the last and some other blocks. */
 function fingerprintOf(count: number, read: (first: number, count: number) => RawBatch): string {
-  let hash = 0x811c9dc5;
+  let hash = FNV_START;
   const SAMPLES = 16;
   for (let i = 0; i < SAMPLES && count > 0; i++) {
     const first = Math.floor((i * Math.max(0, count - BLOCK)) / (SAMPLES - 1));

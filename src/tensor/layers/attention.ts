@@ -84,7 +84,7 @@ function withBias(
 }
 
 /** A product of stacks of matrices where a marked side has its rows first: [rows, batch, columns]. */
-function rowsFirst(
+export function rowsFirst(
   a: Tensor,
   b: Tensor,
   options: { a?: boolean; b?: boolean; transA?: boolean; transB?: boolean; alpha?: number },

@@ -10,6 +10,7 @@ export interface ExpertsConfig {
   hidden: number; // inside each expert
   experts: number;
   chosen: number; // experts per line
+  gated?: boolean; // silu(gate) * up (the default), or silu(up) alone
 }
 
 /**
@@ -18,7 +19,7 @@ export interface ExpertsConfig {
  */
 export class Experts {
   readonly router: Linear;
-  readonly gate: Parameter; // [experts, width, hidden]
+  readonly gate: Parameter | undefined; // [experts, width, hidden]
   readonly up: Parameter; // [experts, width, hidden]
   readonly down: Parameter; // [experts, hidden, width]
 
@@ -26,9 +27,9 @@ export class Experts {
     readonly config: ExpertsConfig,
     random: Random,
   ) {
-    const { width, hidden, experts } = config;
+    const { width, hidden, experts, gated = true } = config;
     this.router = linear(width, experts, random, { bias: false });
-    this.gate = parameter([experts, width, hidden], uniform(1 / Math.sqrt(width), random));
+    if (gated) this.gate = parameter([experts, width, hidden], uniform(1 / Math.sqrt(width), random));
     this.up = parameter([experts, width, hidden], uniform(1 / Math.sqrt(width), random));
     this.down = parameter([experts, hidden, width], uniform(1 / Math.sqrt(hidden), random));
   }
@@ -42,9 +43,8 @@ export class Experts {
     const shares = values.softmax(); // [lines, chosen]
     const { order, inverse, counts } = sortByExpert(indices.reshape([-1]), experts);
     const sorted = spread(lines, order, inverse, chosen); // [lines * chosen, width]
-    const hidden = expertMatmul(sorted, this.gate, counts)
-      .silu()
-      .mul(expertMatmul(sorted, this.up, counts));
+    const up = expertMatmul(sorted, this.up, counts);
+    const hidden = this.gate ? expertMatmul(sorted, this.gate, counts).silu().mul(up) : up.silu();
     const results = permute(expertMatmul(hidden, this.down, counts), inverse, order);
     const y = shares.reshape([-1, 1, chosen]).matmul(results.reshape([-1, chosen, width]));
     return { y: y.reshape(x.shape), logits, choices: indices };

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { Random } from "#base";
+import { parseFen, START_FEN } from "#chess";
+import { FEN_TOKENS, MOVE_TABLES } from "#encodings";
+import { exportOnnx, input, parametersOf, Session } from "#tensor";
+import { encodeActionInput } from "./action-input.js";
+import { checkMoe, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
+
+const { tiny, published } = MOE_SIZES;
+const FENS = [
+  START_FEN,
+  "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+  "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 3 41",
+];
+
+const session = async (net: Moe, n: number | "n", queries: number | "q") => {
+  const answer = net.forward(input("tokens", [n, FEN_TOKENS], "int32"), input("actions", [n, queries], "int32"));
+  return Session.open(exportOnnx({ value: net.values(answer), logits: answer.logits }), { threads: 1 });
+};
+
+/** What the network sees of a position and of all its legal moves. */
+function inputOf(fen: string, turned: boolean) {
+  const position = parseFen(fen);
+  const { tokens, numberOf } = encodeActionInput(position, turned);
+  const actions = position.moves().map((move) => numberOf(MOVE_TABLES.actions1968.encode(position, move)));
+  return { tokens: Int32Array.from(tokens), actions: Int32Array.from(actions) };
+}
+
+const KINDS: [string, MoeConfig][] = [
+  ["experts", tiny],
+  ["no experts", { ...tiny, experts: 0 }],
+  ["sinusoidal positions, plain experts, moves of a table", { ...tiny, positions: "sinusoidal", gated: false, actions: "table", turned: false }], // biome-ignore format: one kind a line
+];
+
+for (const [name, config] of KINDS) {
+  test(`${name}: all moves in one pass have the values each has alone, in any company and batch`, async () => {
+    const net = new Moe(config, new Random(3));
+    const together = await session(net, 1, "q");
+    const alone = await session(net, 1, 1);
+    const QUERIES = 64;
+    const batched = await session(net, "n", QUERIES);
+    const inputs = FENS.map((fen) => inputOf(fen, config.turned));
+    const actions = new Int32Array(FENS.length * QUERIES);
+    for (const [i, { actions: own }] of inputs.entries()) actions.set(own, i * QUERIES);
+    const tokens = Int32Array.from(inputs.flatMap(({ tokens }) => [...tokens]));
+    const batch = (await batched.run({ tokens, actions })).value.data;
+    for (const [i, { tokens, actions }] of inputs.entries()) {
+      const whole = (await together.run({ tokens, actions })).value.data;
+      assert.equal(whole.length, actions.length);
+      assert.ok(new Set(whole as Float32Array).size > 0.9 * whole.length, "moves differ in value");
+      for (const [k, action] of actions.entries()) {
+        const single = Number((await alone.run({ tokens, actions: Int32Array.of(action) })).value.data[0]);
+        assert.ok(Math.abs(Number(whole[k]) - single) < 1e-5, `${whole[k]} together, ${single} alone`); // 32 bits
+        assert.ok(Math.abs(Number(batch[i * QUERIES + k]) - single) < 1e-5);
+      }
+    }
+    for (const each of [together, alone, batched]) await each.close();
+  });
+}
+
+test("a turned network values Black's moves like White's in the mirrored position", () => {
+  const white = inputOf("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQq - 0 1", true);
+  const black = inputOf("r3k2r/pppbbppp/2n2q1P/1P2p3/3pn3/BN2PNP1/P1PPQPB1/R3K2R b Qkq - 0 1", true);
+  assert.deepEqual(black.tokens, white.tokens);
+  assert.deepEqual(black.actions.toSorted(), white.actions.toSorted());
+  const passant = inputOf("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 9", true);
+  assert.deepEqual(inputOf("4k3/8/8/8/3Pp3/8/8/4K3 b - d3 0 9", true).tokens, passant.tokens);
+});
+
+test("the dense network costs as much as the two experts asked", () => {
+  const feed = (config: MoeConfig) =>
+    parametersOf(new Moe(config, new Random(1)))
+      .filter(({ name }) => /dense|experts\.(gate|up|down)/.test(name))
+      .reduce((sum, { data }) => sum + data.length, 0);
+  const { layers, width, hidden, experts, topK } = published;
+  assert.equal(feed(published), layers * 3 * width * hidden * experts);
+  assert.equal(feed({ ...published, experts: 0 }), (feed(published) * topK) / experts);
+});
+
+test("settings that do not fit together are refused", () => {
+  assert.equal(checkMoe(published), undefined);
+  assert.match(checkMoe({ ...published, heads: 5 }) ?? "", /heads is 5/);
+  assert.match(checkMoe({ ...published, topK: 9 }) ?? "", /only 8 experts/);
+  assert.equal(checkMoe({ ...published, experts: 0, topK: 4 }), undefined);
+});

@@ -1,0 +1,260 @@
+/**
+ * Transformers that value every legal move of a position at once, as in ChessBot Byte, with a mixture of experts for the
+ * feed-forward layers. 77 tokens spell the position; each move asked about is a query that sees the position and itself,
+ * never another query nor any answer. So all moves of a position cost one pass, and no label can leak into a prediction.
+ */
+
+import { z } from "zod";
+import type { Random } from "#base";
+import { bucketCentre, FEN_TOKEN_CHARACTERS, FEN_TOKENS, MOVE_TABLES } from "#encodings";
+import {
+  attention,
+  concat,
+  constant,
+  type Embedding,
+  type Experts,
+  embedding,
+  experts,
+  type LayerNorm,
+  type Linear,
+  layerNorm,
+  linear,
+  normal,
+  type Parameter,
+  parameter,
+  parametersOf,
+  queryAttention,
+  type Tensor,
+} from "#tensor";
+
+export const POSITION_CODES = ["learned", "sinusoidal"] as const;
+export const ACTION_CODES = ["table", "squares"] as const;
+
+export interface MoeConfig {
+  width: number; // of the lines between layers
+  layers: number;
+  heads: number; // of the attention, a divisor of the width
+  hidden: number; // units inside each expert
+  experts: number; // 0: one feed-forward layer of topK * hidden units, which costs as much
+  topK: number; // experts asked for each line, their answers weighed by a softmax over them
+  gated: boolean; // silu(gate) * up inside the experts, or silu(up) alone
+  positions: (typeof POSITION_CODES)[number]; // how a token knows its place
+  actions: (typeof ACTION_CODES)[number]; // a line for each of 1968 moves, or that plus one for each of its squares
+  turned: boolean; // Black's positions and moves are shown as White's, top to bottom
+  buckets: number; // of the win probability
+}
+
+const count = z.int().min(1).max(4096);
+
+export const MOE_FIELDS = {
+  width: count,
+  layers: count,
+  heads: count,
+  hidden: count,
+  experts: z.int().min(0).max(256),
+  topK: count,
+  gated: z.boolean(),
+  positions: z.enum(POSITION_CODES),
+  actions: z.enum(ACTION_CODES),
+  turned: z.boolean(),
+  buckets: count.min(2),
+} satisfies { [K in keyof MoeConfig]: z.ZodType<MoeConfig[K]> };
+
+const PUBLISHED: MoeConfig = {
+  width: 64,
+  layers: 4,
+  heads: 4,
+  hidden: 256,
+  experts: 8,
+  topK: 2,
+  gated: true,
+  positions: "learned",
+  actions: "table",
+  turned: false,
+  buckets: 128,
+};
+
+export const MOE_SIZES = {
+  tiny: { ...PUBLISHED, width: 32, layers: 2, hidden: 32, experts: 4, actions: "squares", turned: true }, // for tests
+  base: { ...PUBLISHED, actions: "squares", turned: true },
+  published: PUBLISHED, // of ChessBot Byte
+} satisfies Record<string, MoeConfig>;
+
+/** What is wrong with a config whose fields are each right. */
+export function checkMoe({ width, heads, experts, topK }: MoeConfig): string | undefined {
+  if (width % heads !== 0) return `heads is ${heads}, which does not divide the width ${width}.`;
+  if (width % 2 !== 0) return `width is ${width}; it must be even.`;
+  if (experts > 0 && topK > experts) return `topK is ${topK}, but there are only ${experts} experts.`;
+  return undefined;
+}
+
+/** One feed-forward layer for all lines: the dense peer of the experts. */
+class FeedForward {
+  readonly gate: Linear | undefined;
+  readonly up: Linear;
+  readonly down: Linear;
+
+  constructor({ width, hidden, topK, gated }: MoeConfig, random: Random) {
+    const units = topK * hidden;
+    if (gated) this.gate = linear(width, units, random, { bias: false });
+    this.up = linear(width, units, random, { bias: false });
+    this.down = linear(units, width, random, { bias: false });
+  }
+
+  apply(x: Tensor): Tensor {
+    const up = this.up.apply(x);
+    return this.down.apply(this.gate ? this.gate.apply(x).silu().mul(up) : up.silu());
+  }
+}
+
+/** What a layer's router thought of each line, for the balance loss and for pictures. */
+export interface Routing {
+  logits: Tensor; // [lines, experts]
+  choices: Tensor; // [lines, topK]
+}
+
+class Layer {
+  readonly norm1: LayerNorm;
+  readonly q: Linear;
+  readonly k: Linear;
+  readonly v: Linear;
+  readonly out: Linear;
+  readonly norm2: LayerNorm;
+  readonly experts: Experts | undefined;
+  readonly dense: FeedForward | undefined;
+
+  constructor(
+    private readonly config: MoeConfig,
+    random: Random,
+  ) {
+    const { width, hidden, topK, gated } = config;
+    this.norm1 = layerNorm(width);
+    this.q = linear(width, width, random);
+    this.k = linear(width, width, random);
+    this.v = linear(width, width, random);
+    this.out = linear(width, width, random);
+    this.norm2 = layerNorm(width);
+    if (config.experts > 0)
+      this.experts = experts({ width, hidden, experts: config.experts, chosen: topK, gated }, random);
+    else this.dense = new FeedForward(config, random);
+  }
+
+  /** States and queries [77 + queries, n, width] -> the same; of the queries alone, if nobody reads the states after. */
+  apply(x: Tensor, isLast: boolean): { y: Tensor; routing: Routing | undefined } {
+    const { heads } = this.config;
+    const h = this.norm1.apply(x);
+    const [stateK, ownK] = cut(this.k.apply(h));
+    const [stateV, ownV] = cut(this.v.apply(h));
+    let y: Tensor;
+    if (isLast) {
+      const [, asking] = cut(h);
+      const seen = queryAttention({ q: this.q.apply(asking), k: ownK, v: ownV }, stateK, stateV, heads);
+      y = cut(x)[1].add(this.out.apply(seen));
+    } else {
+      const [stateQ, q] = cut(this.q.apply(h));
+      const seen = queryAttention({ q, k: ownK, v: ownV }, stateK, stateV, heads);
+      y = x.add(this.out.apply(concat([attention(stateQ, stateK, stateV, heads), seen], 0)));
+    }
+    const lines = this.norm2.apply(y);
+    if (this.dense) return { y: y.add(this.dense.apply(lines)), routing: undefined };
+    const { y: answer, logits, choices } = this.experts!.apply(lines);
+    return { y: y.add(answer), routing: { logits, choices } };
+  }
+}
+
+/** The states and the queries among lines [77 + queries, n, ...]. */
+function cut(x: Tensor): readonly Tensor[] {
+  const all = x.dim(0);
+  if (typeof all === "number") return x.split(0, [FEN_TOKENS, all - FEN_TOKENS]);
+  return [x.slice(0, 0, FEN_TOKENS), x.slice(0, FEN_TOKENS)];
+}
+
+/** Vaswani et al. 2017: sines and cosines of wavelengths from 2 pi to 20000 pi. */
+function sinusoids(places: number, width: number): Tensor {
+  const values = Array.from({ length: places * width }, (_, i) => {
+    const [place, channel] = [Math.floor(i / width), i % width];
+    const angle = place / 10_000 ** ((channel & ~1) / width);
+    return channel % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+  });
+  return constant(values, [places, 1, width]);
+}
+
+const { actions1968 } = MOVE_TABLES;
+
+/** Of each move in actions1968 the square it leaves, the one it reaches, and what a pawn becomes there (0: nothing). */
+const ACTION_PARTS = (() => {
+  const roles = [undefined, "queen", "rook", "bishop", "knight"];
+  const named = Array.from({ length: actions1968.size }, (_, action) => actions1968.named(action, false)!);
+  return [
+    { rows: 64, of: named.map(({ from }) => from as number) },
+    { rows: 64, of: named.map(({ to }) => to as number) },
+    { rows: roles.length, of: named.map(({ promotion }) => roles.indexOf(promotion)) },
+  ];
+})();
+
+/** What a network says of moves. */
+export interface ActionValues {
+  logits: Tensor; // [queries, n, buckets]
+  routing: Routing[]; // of each layer that has experts
+}
+
+export class Moe {
+  readonly tokens: Embedding;
+  readonly actions: Embedding;
+  readonly parts: readonly Embedding[]; // of from, to and promotion, if moves are seen as such
+  readonly places: Parameter | undefined; // [77 + 1, 1, width]; the last is every query's
+  readonly layers: readonly Layer[];
+  readonly norm: LayerNorm;
+  readonly head: Linear;
+
+  constructor(
+    readonly config: MoeConfig,
+    random: Random,
+  ) {
+    const { width, layers, positions, actions, buckets } = config;
+    const deviation = 1 / Math.sqrt(width); // times the root of the width in `forward`: 1
+    this.tokens = embedding(FEN_TOKEN_CHARACTERS.length, width, random, deviation);
+    this.actions = embedding(actions1968.size, width, random, deviation);
+    this.parts = actions === "squares" ? ACTION_PARTS.map(({ rows }) => embedding(rows, width, random, deviation)) : [];
+    if (positions === "learned") this.places = parameter([FEN_TOKENS + 1, 1, width], normal(1, random));
+    this.layers = Array.from({ length: layers }, () => new Layer(config, random));
+    this.norm = layerNorm(width);
+    this.head = linear(width, buckets, random);
+    parametersOf(this); // names them
+  }
+
+  /** tokens [n, 77] and actions [n, queries], both int32; one of n and queries may be unknown. */
+  forward(tokens: Tensor, actions: Tensor): ActionValues {
+    const { width, layers } = this.config;
+    const [statePlaces, queryPlace] = cut(this.places ?? sinusoids(FEN_TOKENS + 1, width));
+    const scale = Math.sqrt(width);
+    const states = this.tokens.apply(tokens.transpose()).mul(scale).add(statePlaces); // [77, n, width]
+    const asked = actions.transpose(); // [queries, n]
+    let moves = this.actions.apply(asked);
+    this.parts.forEach((part, i) => {
+      const table = constant(ACTION_PARTS[i].of, [actions1968.size], "int32");
+      moves = moves.add(part.apply(table.gather(asked)));
+    });
+    const queries = moves.mul(scale).add(queryPlace); // [queries, n, width]
+    let x = concat([states, queries], 0);
+    const routing: Routing[] = [];
+    this.layers.forEach((layer, i) => {
+      const { y, routing: routed } = layer.apply(x, i === layers - 1);
+      if (routed) routing.push(routed);
+      x = y;
+    });
+    return { logits: this.head.apply(this.norm.apply(x)), routing };
+  }
+
+  /** The expected win probability of each move, [n, queries], from its logits. */
+  values({ logits }: ActionValues): Tensor {
+    const { buckets } = this.config;
+    const centres = Array.from({ length: buckets }, (_, i) => bucketCentre(i, buckets));
+    const [queries, n] = logits.shape;
+    return logits
+      .softmax()
+      .matmul(constant(centres, [buckets, 1]))
+      .reshape([queries, n])
+      .transpose();
+  }
+}

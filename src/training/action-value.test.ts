@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished, test } from "vitest";
+import { Random } from "#base";
+import { formatFen, formatUci, parseFen, START_FEN } from "#chess";
+import { bucketOf, winProbability } from "#encodings";
+import { MOE_SIZES, Moe, type MoeConfig } from "#models";
+import { exportOnnx, parametersOf, Session, Trainer } from "#tensor";
+import { loadActions } from "./action-data.js";
+import { type ActionBatch, ActionSource } from "./action-source.js";
+import { ACTION_VALUE, type ActionValueConfig, actionValueObjective } from "./action-value.js";
+import { judgeActionValue } from "./action-value-judge.js";
+import { resolveRecipe } from "./config.js";
+import { train } from "./loop.js";
+
+const SETTINGS: ActionValueConfig = { ...ACTION_VALUE.defaults, queries: 8 };
+const { tiny } = MOE_SIZES;
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "tabiya-actions-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+interface Line {
+  fen: string;
+  moves: Record<string, number | string>;
+}
+
+/** Positions of random games, each of whose first few moves is valued by chance. */
+function randomLines(count: number, moves: number, seed: number): Line[] {
+  const random = new Random(seed);
+  const lines: Line[] = [];
+  let position = parseFen(START_FEN);
+  while (lines.length < count) {
+    const legal = random.shuffle(position.moves());
+    if (legal.length === 0 || position.outcome()) {
+      position = parseFen(START_FEN);
+      continue;
+    }
+    const valued = legal.slice(0, moves).map((move) => [formatUci(position, move), random.below(1200) - 600]);
+    lines.push({ fen: formatFen(position), moves: Object.fromEntries(valued) });
+    position.play(legal[0]);
+  }
+  return lines;
+}
+
+async function sourceOf(lines: readonly object[], options: { queries?: number; turned?: boolean } = {}) {
+  const path = join(folder(), "moves.jsonl");
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const { queries = SETTINGS.queries, turned = tiny.turned } = options;
+  return new ActionSource(await loadActions([path], { turned }), { queries, buckets: tiny.buckets, seed: 1 });
+}
+
+const firstBatch = async (source: ActionSource, size = 64): Promise<ActionBatch> =>
+  (await source.batches({ size }).next()).value as ActionBatch;
+
+const open = (model: Moe, settings = SETTINGS, learningRate = 0.01) => {
+  const { loss, metrics } = actionValueObjective(model, settings);
+  return Trainer.open({ model, loss, metrics, optimiser: { name: "adamw", weightDecay: 0 }, learningRate, threads: 1 });
+};
+
+for (const target of ["one-hot", "two-hot", "hl-gauss"] as const) {
+  test(`64 positions are learnt by heart with ${target} targets, move by move to the right bucket`, async () => {
+    const batch = await firstBatch(await sourceOf(randomLines(64, 2, 5), { queries: 2 }));
+    const trainer = await open(new Moe(tiny, new Random(1)), { ...SETTINGS, queries: 2, target, sigma: 0.5 });
+    let found = 0;
+    for (let step = 0; step < 300 && found < 1; step++) found = (await trainer.step(batch)).bucketTop1;
+    await trainer.close();
+    assert.ok(found > 0.99, `right bucket: ${found}`);
+  });
+}
+
+test("changing the true values changes no prediction, from the file to the network's answer", async () => {
+  const lines = randomLines(20, 8, 3);
+  const others = lines.map(({ fen, moves }, i) => ({
+    fen,
+    moves: Object.fromEntries(Object.keys(moves).map((uci, k) => [uci, (i + k) % 3 === 0 ? "#-2" : 37 * k - 11 * i])),
+  }));
+  const answers = [];
+  const batches = [];
+  for (const each of [lines, others]) {
+    const batch = await firstBatch(await sourceOf(each));
+    batches.push(batch);
+    for (const config of [tiny, { ...tiny, experts: 0 }] satisfies MoeConfig[]) {
+      const { predicted } = actionValueObjective(new Moe(config, new Random(1)), SETTINGS).judged;
+      const session = await Session.open(exportOnnx({ predicted }), { threads: 1 });
+      assert.deepEqual(session.inputs.toSorted(), ["actions", "tokens"], "the network is given nothing else");
+      answers.push((await session.run({ tokens: batch.tokens, actions: batch.actions })).predicted.data);
+      await session.close();
+    }
+  }
+  assert.notDeepEqual(batches[0].bucket, batches[1].bucket);
+  assert.deepEqual(batches[0].tokens, batches[1].tokens);
+  assert.deepEqual(batches[0].actions, batches[1].actions); // nor does their order tell anything
+  assert.deepEqual(answers.slice(2), answers.slice(0, 2));
+});
+
+test("room for moves that are not there costs and teaches nothing", async () => {
+  const lines = randomLines(16, 5, 4);
+  const losses: number[] = [];
+  const weights: Float32Array[] = [];
+  for (const queries of [5, 9]) {
+    const net = new Moe({ ...tiny, experts: 0 }, new Random(2));
+    const trainer = await open(net, { ...SETTINGS, queries });
+    const batch = await firstBatch(await sourceOf(lines, { queries }));
+    losses.push((await trainer.step(batch)).loss, (await trainer.step(batch)).loss);
+    await trainer.pull();
+    weights.push(
+      parametersOf(net)
+        .find(({ name }) => name === "head.weight")!
+        .data.slice(),
+    );
+    await trainer.close();
+  }
+  assert.ok(Math.abs(losses[0] - losses[2]) < 1e-5 && Math.abs(losses[1] - losses[3]) < 1e-5, `${losses}`);
+  // Adam divides by the size of a gradient, so rounding in gradients near 0 shows; a step is 0.01.
+  assert.ok(weights[0].every((value, i) => Math.abs(value - weights[1][i]) < 1e-3));
+});
+
+test("every expert learns, and the balance loss evens out how often each is asked", async () => {
+  const net = new Moe({ ...tiny, layers: 2, experts: 4, topK: 1 }, new Random(6));
+  for (const layer of net.layers) {
+    const { weight } = layer.experts!.router;
+    for (let i = 0; i < weight.data.length; i++) weight.data[i] *= 4; // opinionated routers
+  }
+  const before = parametersOf(net).map(({ name, data }) => ({ name, data: data.slice() }));
+  const trainer = await open(net, { ...SETTINGS, balanceWeight: 1 }, 0.005);
+  const batch = await firstBatch(await sourceOf(randomLines(64, 8, 9)));
+  const balances: number[] = [];
+  for (let step = 0; step < 40; step++) balances.push((await trainer.step(batch)).balance);
+  await trainer.pull();
+  await trainer.close();
+  assert.ok(balances[0] > 1.15, `uneven at first: ${balances[0]}`);
+  assert.ok(balances[39] - 1 < 0.3 * (balances[0] - 1), `${balances[0]} -> ${balances[39]}`);
+  for (const { name, data } of parametersOf(net).filter((each) => /experts\.(gate|up|down)/.test(each.name))) {
+    const old = before.find((each) => each.name === name)!.data;
+    const size = data.length / 4;
+    for (let expert = 0; expert < 4; expert++) {
+      const changed = data
+        .subarray(expert * size, (expert + 1) * size)
+        .some((value, i) => value !== old[expert * size + i]);
+      assert.ok(changed, `${name}, expert ${expert}`);
+    }
+  }
+});
+
+test("all moves of a position are judged, however many rows they take", async () => {
+  const lines = randomLines(6, 100, 2);
+  const source = await sourceOf(lines);
+  const truth = lines.map(({ moves }) => Object.values(moves) as number[]);
+  const judged = await judgeActionValue(new Moe(tiny, new Random(1)), source, SETTINGS, { batchSize: 4, threads: 1 });
+  assert.equal(judged.positions, 6);
+  assert.equal(judged.moves, truth.flat().length);
+  assert.ok(judged.loss > 4 && judged.loss < 6); // log 128 is 4.85
+  assert.ok(Math.abs(judged.kendallTau) < 0.5);
+  const first = await judgeActionValue(new Moe(tiny, new Random(1)), source, SETTINGS, { limit: 2, threads: 1 });
+  assert.equal(first.moves, truth.slice(0, 2).flat().length);
+});
+
+test("values become win probabilities and buckets; neighbours of one position are joined; other records are refused", async () => {
+  const fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+  const lines = [
+    { fen, moves: { e1g1: 100, a1a8: "#3", e1h1: 100 } }, // castling twice, in both spellings
+    { fen, move: "e1c1", win_prob: 0.25 },
+    { fen: START_FEN, move: "e2e4", score: 30 },
+  ];
+  const source = await sourceOf(lines, { turned: false, queries: 4 });
+  const { actions, bucket, winProbability: probabilities, weight } = await firstBatch(source);
+  assert.equal(source.positions, 2);
+  assert.deepEqual([...weight], [1, 1, 1, 0, 1, 0, 0, 0]);
+  assert.equal(actions[4], 317); // e2e4 in actions1968
+  const wanted = [0.25, winProbability(100), 1].map((value) => bucketOf(value, tiny.buckets));
+  assert.deepEqual(
+    [...bucket.subarray(0, 3)].toSorted((a, b) => a - b),
+    wanted,
+  );
+  assert.ok([...probabilities].some((value) => Math.abs(value - winProbability(30)) < 1e-6));
+  await assert.rejects(sourceOf([{ fen, moves: { e1e3: 1 } }]), /record 0.*e1e3 is not legal/s);
+  await assert.rejects(sourceOf([{ fen, moves: { e1e2: "mate" } }]), /valued "mate"/);
+  await assert.rejects(sourceOf([{ fen }]), /no move with a value/);
+  await assert.rejects(sourceOf([{ fen, move: "e1e2", win_prob: 1.5 }]), /win probability of e1e2 is 1.5/);
+});
+
+test("a run stopped and resumed ends with the weights of one never stopped, and each epoch is judged", async () => {
+  const source = await sourceOf(randomLines(96, 12, 11));
+  const unseen = await sourceOf(randomLines(16, 12, 12));
+  const recipe = resolveRecipe(
+    { family: "moe", size: "tiny", queries: 8, batchSize: 16, epochs: 2, warmupSteps: 2, ema: 0.9, threads: 1 },
+    "test",
+  );
+  const path = folder();
+  const options = (run: string) => ({ run: join(path, run), data: source, validation: unseen, now: () => 1e12 });
+  const whole = await train(recipe, options("whole"));
+  assert.equal(whole.history.length, 2);
+  assert.equal(typeof whole.history[1].val_kendall_tau, "number");
+  const controller = new AbortController();
+  let left = 8;
+  const onProgress = () => {
+    if (--left === 0) controller.abort();
+  };
+  const part = await train(recipe, { ...options("parts"), signal: controller.signal, onProgress });
+  assert.equal(part.stopped, "interrupted");
+  assert.equal((await train(recipe, { ...options("parts"), resume: true })).stopped, "finished");
+  for (const file of ["model.safetensors", "ema.safetensors", "optimizer.safetensors"]) {
+    const [a, b] = ["whole", "parts"].map((run) => readFileSync(join(path, run, "epoch_002", file)));
+    assert.ok(a.equals(b), file);
+  }
+}, 30_000);
+
+test("a recipe knows the settings of its family alone", () => {
+  const moe = { family: "moe", size: "published" };
+  const { task, model } = resolveRecipe({ ...moe, target: "two-hot", experts: 4 }, "a.yaml");
+  assert.equal(task.target, "two-hot");
+  assert.equal(model.experts, 4);
+  assert.throws(() => resolveRecipe({ ...moe, policyWeight: 1 }, "a.yaml"), /no setting "policyWeight"/);
+  assert.throws(() => resolveRecipe({ quries: 1, ...moe }, "a.yaml"), /Did you mean "queries"\?/);
+  assert.throws(() => resolveRecipe({ queries: 8 }, "a.yaml"), /no setting "queries"/); // of residual
+  assert.throws(() => resolveRecipe({ ...moe, target: "soft" }, "a.yaml"), /target is "soft"/);
+  assert.throws(() => resolveRecipe({ ...moe, topK: 9 }, "a.yaml"), /a\.yaml: topK is 9, but there are only 8 experts/);
+});
