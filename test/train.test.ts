@@ -35,10 +35,10 @@ for (let i = 0; i < 1000; i++) {
 writeFileSync(data, records);
 
 /** Starts the program, ends it by `signal` after so many milliseconds of training, and returns how it ended. */
-async function run(name: string, options: { signal?: NodeJS.Signals; afterMs?: number } = {}) {
+async function run(name: string, options: { signal?: NodeJS.Signals; afterMs?: number; recipe?: string } = {}) {
   const args = [
     "train",
-    recipe,
+    options.recipe ?? recipe,
     "--data",
     data,
     "--validation",
@@ -92,6 +92,23 @@ test(`killed ${KILLS} times without warning and resumed, a run ends with the wei
     readdirSync(join(folder, "killed")).filter((name) => /part|old|step_/.test(name)),
     [],
   );
+}, 120_000);
+
+test(`the same of a network of the nnue family on two threads`, async () => {
+  const nnue = join(folder, "nnue.yaml");
+  writeFileSync(
+    nnue,
+    "family: nnue\nsize: tiny\nbatchSize: 64\nquiet: false\nepochs: 4\nepochPositions: 40000\nsaveSteps: 20\nema: 0.9\nthreads: 2\n",
+  );
+  const start = performance.now();
+  const whole = await run("nnue-whole", { recipe: nnue });
+  assert.equal(whole.code, 0, whole.errors);
+  const length = performance.now() - start;
+  for (let killed = 0; killed < KILLS; killed++)
+    await run("nnue-killed", { recipe: nnue, signal: "SIGKILL", afterMs: random.below(length / 2) });
+  const last = await run("nnue-killed", { recipe: nnue });
+  assert.equal(last.code, 0, last.errors);
+  assert.deepEqual(weights("nnue-killed"), weights("nnue-whole"));
 }, 120_000);
 
 test("Ctrl-C ends the program with 130, the step saved", async () => {

@@ -27,6 +27,7 @@ export { generate, generateNoisy } from "./movegen";
 export { orderingCheck } from "./ordering-walk";
 export { packPosition, unpackHalfKp, unpackPosition, unpackRecords } from "./packed";
 export { nnueBytes, nnueEvaluate, nnuePush, nnueStart } from "./nnue";
+export { nnueFeatures } from "./nnue-features";
 export { nnueCheck, nnueTime, nnueWalk } from "./nnue-walk";
 export { perft } from "./perft";
 export { countLines, readGame } from "./pgn";

@@ -1,5 +1,15 @@
 export { accumulate, addRows, approach, sumOfSquares } from "./arrays";
 export { dropoutMask } from "./dropout";
+export {
+  clampRange,
+  nnueCount,
+  nnueFold,
+  nnueGather,
+  nnueRowGradients,
+  nnueSort,
+  nnueStarts,
+} from "./nnue";
+export { nnueLearn, nnuePredict, nnueScratchBytes } from "./nnue-layers";
 export { adadelta, adam, sgd } from "./optimisers";
 
 /** Where the memory beyond the module's own tables begins. */

@@ -56,6 +56,16 @@ interface ChessExports {
   nnueStart(network: number, memory: number, plies: number): void;
   nnuePush(ply: number, position: number): void;
   nnueEvaluate(ply: number): number;
+  nnueFeatures(
+    layout: number,
+    records: number,
+    count: number,
+    position: number,
+    inputs: number,
+    facts: number,
+    quiet: boolean,
+    limit: number,
+  ): number;
   nnueCheck(
     starts: number,
     count: number,

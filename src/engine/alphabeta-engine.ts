@@ -1,7 +1,8 @@
-import { readBytes } from "#base";
-import { readNnueNetwork } from "#formats";
-import { nnueImage, nnueName } from "#models";
+import { listFolder, readBytes, UserError } from "#base";
+import { type NnueWeights, readNnueNetwork } from "#formats";
+import { loadNetwork, Nnue, nnueImage, nnueName, quantiseNnue } from "#models";
 import { AlphaBeta } from "#search";
+import { findWeights } from "#training";
 
 /** Uses the small evaluation written by hand, no network. */
 export const BUILTIN = "builtin";
@@ -14,7 +15,7 @@ export interface AlphaBetaEngine {
   evaluation: string;
 }
 
-/** The search with a network: "builtin", "nnue" for the shipped one, or a file. */
+/** The search with a network: "builtin", "nnue" for the shipped one, a file, or a run or checkpoint of training. */
 export async function createAlphaBeta(
   network: string,
   options: { hashMb?: number; threads?: number } = {},
@@ -26,7 +27,19 @@ export async function createAlphaBeta(
     const search = await AlphaBeta.create(options);
     return { search, evaluation: "the small built-in evaluation, for no network is shipped yet" };
   }
-  const weights = readNnueNetwork(await readBytes(network), network);
+  const weights = await loadNnue(network);
   const search = await AlphaBeta.create({ ...options, image: nnueImage(weights) });
   return { search, evaluation: `${network} (${nnueName(weights)})` };
+}
+
+/** The integers a network plays with: from a .nnue, .jnn or .tnn file, or from a run, a checkpoint or its weights. */
+export async function loadNnue(path: string): Promise<NnueWeights> {
+  const isTraining = path.endsWith(".safetensors") || (await listFolder(path)) !== undefined;
+  if (!isTraining) return readNnueNetwork(await readBytes(path), path);
+  const { family, network } = await loadNetwork(await findWeights(path));
+  if (network instanceof Nnue) return quantiseNnue(network, `from ${path}`);
+  throw new UserError(
+    "NNUE_FAMILY",
+    `${path}: a network of the family ${family}; the alpha-beta search plays with networks of the family nnue.`,
+  );
 }

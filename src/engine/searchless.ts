@@ -14,6 +14,15 @@ interface Kind {
 const KINDS: Record<FamilyName, Kind> = {
   residual: { options: [], open: (name, network: Residual) => NetworkPlayer.open(name, network) },
   moe: { options: ["temperature"], open: (name, network: Moe, options) => ActionPlayer.open(name, network, options) },
+  nnue: {
+    options: [],
+    open(name) {
+      throw new UserError(
+        "PLAYER_SEARCH",
+        `player "${name}": networks of the family nnue value positions and know no moves; write @ab instead of @none.`,
+      );
+    },
+  },
 };
 
 /** Loads a run, a checkpoint folder or a file of weights as a player that does not search. */

@@ -1,5 +1,6 @@
 import type { Random } from "#base";
 import { checkMoe, MOE_FIELDS, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
+import { NNUE_FIELDS, NNUE_SIZES, Nnue, type NnueConfig } from "./nnue-network.js";
 import { RESIDUAL_FIELDS, RESIDUAL_SIZES, Residual, type ResidualConfig } from "./residual.js";
 
 /** Every kind of network that the training loop knows. Nothing else switches on a family's name. */
@@ -15,6 +16,12 @@ export const FAMILIES = {
     fields: MOE_FIELDS,
     check: checkMoe,
     build: (config: MoeConfig, random: Random) => new Moe(config, random),
+  },
+  nnue: {
+    sizes: NNUE_SIZES as Record<string, NnueConfig>,
+    fields: NNUE_FIELDS,
+    check: (_: NnueConfig): string | undefined => undefined,
+    build: (config: NnueConfig, random: Random) => new Nnue(config, random),
   },
 };
 

@@ -3,5 +3,7 @@ export { FAMILIES, type FamilyName, type Network } from "./families.js";
 export { loadNetwork, networkBytes } from "./load.js";
 export { type ActionValues, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";
+export { NNUE_FIELDS, NNUE_SIZES, Nnue, type NnueConfig } from "./nnue-network.js";
+export { foldFeatures, quantiseNnue } from "./nnue-quantise.js";
 export { syntheticHalfKp, syntheticWide } from "./nnue-synthetic.js";
 export { BOARDS, type PolicyValue, RESIDUAL_SIZES, Residual, type ResidualConfig } from "./residual.js";

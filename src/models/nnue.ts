@@ -1,8 +1,15 @@
 import { core, type Position, parseFen, START_FEN } from "#chess";
-import { bucketCount, HALFKP_SHAPE, type HalfKpWeights, type NnueWeights, type WideWeights } from "#formats";
+import {
+  bucketCount,
+  HALFKP_SHAPE,
+  type HalfKpWeights,
+  type NnueWeights,
+  type WideArchitecture,
+  type WideWeights,
+} from "#formats";
 
 const HEADER = 384;
-const PAWN_OF_STOCKFISH_12 = 208; // its network's units in a pawn, as its `eval` prints
+export const PAWN_OF_STOCKFISH_12 = 208; // its network's units in a pawn, as its `eval` prints
 
 /** Where the parts of the image are announced: assembly/chess/nnue.ts has the layout. */
 const PARTS = {
@@ -75,28 +82,37 @@ function halfKpImage(w: HalfKpWeights): Uint8Array<ArrayBuffer> {
     output: Int16Array.from(w.outputWeights),
     outputBias: w.outputBias,
   };
-  return layOut(parts, (view) => {
-    [1, hidden, 1, 127, 0, PAWN_OF_STOCKFISH_12].forEach((value, i) => {
-      view.setInt32(i * 4, value, true);
-    });
-    for (let king = 0; king < 64; king++) view.setUint16(64 + king * 2, 1 + 641 * king, true);
-    setKinds(view, (role, own) => (role === 5 ? undefined : role * 2 + (own ? 0 : 1)));
-    view.setUint8(321, 63);
+  return layOut(parts, describeHalfKp);
+}
+
+function describeHalfKp(view: DataView): void {
+  [1, HALFKP_SHAPE.hidden, 1, 127, 0, PAWN_OF_STOCKFISH_12].forEach((value, i) => {
+    view.setInt32(i * 4, value, true);
   });
+  for (let king = 0; king < 64; king++) view.setUint16(64 + king * 2, 1 + 641 * king, true);
+  setKinds(view, (role, own) => (role === 5 ? undefined : role * 2 + (own ? 0 : 1)));
+  view.setUint8(321, 63);
 }
 
 function wideImage(w: WideWeights): Uint8Array<ArrayBuffer> {
   const { featureWeights: features, featureBias, outputWeights: output, outputBias } = w;
-  return layOut({ features, featureBias, output, outputBias }, (view) => {
-    [2, w.hidden, w.outputs, w.featureScale, w.outputScale, 100].forEach((value, i) => {
-      view.setInt32(i * 4, value, true);
-    });
-    view.setInt32(56, w.mirrored ? 1 : 0, true);
-    view.setInt32(60, w.centipawns, true);
-    for (let king = 0; king < 64; king++) view.setUint16(64 + king * 2, 768 * w.kingBuckets[king], true);
-    setKinds(view, (role, own) => role + (own ? 0 : 6));
-    view.setUint8(321, 56);
+  return layOut({ features, featureBias, output, outputBias }, (view) => describeWide(view, w));
+}
+
+function describeWide(view: DataView, w: WideArchitecture): void {
+  [2, w.hidden, w.outputs, w.featureScale, w.outputScale, 100].forEach((value, i) => {
+    view.setInt32(i * 4, value, true);
   });
+  view.setInt32(56, w.mirrored ? 1 : 0, true);
+  view.setInt32(60, w.centipawns, true);
+  for (let king = 0; king < 64; king++) view.setUint16(64 + king * 2, 768 * w.kingBuckets[king], true);
+  setKinds(view, (role, own) => role + (own ? 0 : 6));
+  view.setUint8(321, 56);
+}
+
+/** The head of an image without weights: all that is needed to say which inputs a position has on. */
+export function nnueLayout(architecture: "halfkp" | WideArchitecture): Uint8Array<ArrayBuffer> {
+  return layOut({}, (view) => (architecture === "halfkp" ? describeHalfKp(view) : describeWide(view, architecture)));
 }
 
 /** Number of weights and biases. */

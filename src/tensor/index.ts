@@ -13,7 +13,7 @@ export { crossEntropy, histogram, meanSquaredError, twoHot } from "./losses.js";
 export { type OnnxModel, writeOnnx } from "./onnx.js";
 export { withGradient } from "./ops/custom.js";
 export { rotary, rotaryTables } from "./ops/rotary.js";
-export type { OptimiserChoice } from "./optimiser-choice.js";
+export { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
 export { ADADELTA_DEFAULTS, type AdadeltaConfig, adadelta } from "./optimisers/adadelta.js";
 export { ADAM_DEFAULTS, ADAMW_DEFAULTS, type AdamConfig, adam, adamW } from "./optimisers/adam.js";
 export { loadTrainModule, type TrainKernels, type TrainModule } from "./optimisers/kernels.js";

@@ -9,7 +9,7 @@ export interface PolicyValueBatch extends Feeds {
 }
 
 /** Where batches come from. */
-export interface BatchSource<B extends Feeds = Feeds> {
+export interface BatchSource<B = unknown> {
   readonly positions: number;
   /** Says the same for the same positions only: a resumed run must find what it began with. */
   readonly fingerprint: string;

@@ -152,7 +152,7 @@ export function resolveRecipe(values: Readonly<Record<string, unknown>>, where: 
         .filter(([key]) => Object.hasOwn(schema, key))
         .map(([key, value]) => [key, check(schema[key], key, value, where)]),
     );
-  const train = pick(FIELDS, TRAIN_DEFAULTS) as unknown as TrainConfig;
+  const train = pick(FIELDS, { ...TRAIN_DEFAULTS, ...task.training }) as unknown as TrainConfig;
   if (!Object.hasOwn(sizes, train.size))
     throw new UserError(
       "RECIPE_VALUE",

@@ -1,4 +1,4 @@
-import { listFolder, makeFolder, Random, readText, UserError, writeFile } from "#base";
+import { assert, listFolder, makeFolder, Random, readText, UserError, writeFile } from "#base";
 import { FAMILIES, type Network } from "#models";
 import { learningRateAt, type Schedule, Trainer } from "#tensor";
 import type { BatchSource } from "./batch-source.js";
@@ -16,7 +16,7 @@ import {
 } from "./checkpoint.js";
 import { optimiserOf, type Recipe, scheduleOf } from "./config.js";
 import { MetricsLog } from "./metrics-log.js";
-import type { Judgement } from "./task.js";
+import type { Judgement, Learner } from "./task.js";
 import { TASKS } from "./tasks.js";
 
 export interface TrainOptions {
@@ -82,7 +82,7 @@ class TrainingLoop {
     private readonly recipe: Recipe,
     private readonly options: TrainOptions,
     private readonly network: Network,
-    private readonly trainer: Trainer,
+    private readonly trainer: Learner,
     private readonly log: MetricsLog,
     private readonly progress: Progress,
   ) {
@@ -101,18 +101,7 @@ class TrainingLoop {
     const network = FAMILIES[train.family].build(model as never, new Random(train.seed));
     const latest = options.resume ? await latestCheckpoint(options.run) : undefined;
     const saved = latest === undefined ? undefined : await loadCheckpoint(latest, network);
-    const { loss, metrics } = TASKS[train.family].objective(network, recipe.task, train.batchSize);
-    const trainer = await Trainer.open({
-      model: network,
-      loss,
-      metrics,
-      optimiser: optimiserOf(train),
-      clip: train.clip,
-      ema: train.ema,
-      seed: train.seed,
-      device: train.device,
-      threads: train.threads,
-    });
+    const trainer = await openLearner(network, recipe);
     if (saved) await trainer.restore(saved.state);
     const progress = saved?.progress ?? {
       epoch: 1,
@@ -197,7 +186,7 @@ class TrainingLoop {
         this.waiting += (ready - start) / 1000;
         this.seconds += (performance.now() - start) / 1000;
         this.positions += batches.length * batchSize;
-        if (!Number.isFinite(measured.loss) || !Number.isFinite(measured.gradientNorm)) throw this.notFinite();
+        if (!Object.values(measured).every(Number.isFinite)) throw this.notFinite();
         progress.step++;
         progress.epochStep++;
         await this.note(measured, learningRate);
@@ -301,6 +290,25 @@ class TrainingLoop {
     for (const folder of folders)
       await saveCheckpoint(folder, this.recipe.train.family, this.network, { progress, state }, metadata);
   }
+}
+
+async function openLearner(network: Network, recipe: Recipe): Promise<Learner> {
+  const { objective, learner } = TASKS[recipe.train.family];
+  if (learner) return learner(network, recipe);
+  assert(objective, "the family brings neither an objective nor a learner");
+  const { clip, ema, seed, device, threads } = recipe.train;
+  const graph = objective(network, recipe.task, recipe.train.batchSize);
+  const trainer = await Trainer.open({
+    model: network,
+    ...graph,
+    optimiser: optimiserOf(recipe.train),
+    clip,
+    ema,
+    seed,
+    device,
+    threads,
+  });
+  return trainer as Learner;
 }
 
 /** Makes the run's folder, or makes sure that what it holds is this run. */

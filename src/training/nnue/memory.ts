@@ -1,0 +1,209 @@
+import { compileWasm, createMemory, WasmInstance } from "#base";
+import type { Nnue } from "#models";
+import { type Optimiser, type Parameter, parametersOf, type TrainKernels } from "#tensor";
+
+/** The functions of assembly/train for these networks, beside the optimisers. */
+export interface NnueKernels extends TrainKernels {
+  nnueCount(plan: number, first: number, count: number, counts: number): void;
+  nnueStarts(plan: number, counts: number, threads: number): void;
+  nnueSort(plan: number, first: number, count: number, places: number): void;
+  nnueFold(plan: number, own: number, shared: number, first: number, end: number, all: boolean): void;
+  nnueLearn(plan: number, first: number, count: number, scratch: number, gradient: number): number;
+  nnuePredict(plan: number, first: number, count: number, scratch: number, outputs: number): number;
+  nnueRowGradients(plan: number, slice: number, first: number, end: number, gradients: number): void;
+  nnueScratchBytes(plan: number, positions: number): number;
+  clampRange(array: number, length: number, limit: number): void;
+}
+
+/** A batch is worked on in so many parts, whatever the number of threads: so sums do not depend on it. */
+export const BLOCKS = 16;
+export const RECORD_BYTES = 40;
+export const INPUT_BYTES = 128; // of a position: 2 x 32 u16
+export const FACT_BYTES = 8;
+const SLICE = 32; // neurons
+
+/** What a position is to teach. */
+export interface NnueTarget {
+  scoreScale: number; // centipawns k in the chances 1 / (1 + exp(-score / k))
+  resultShare: number; // how much of the target is the game's result instead of the score
+  quiet: boolean; // only positions without a check, a capture or a promotion to be played
+  scoreLimit: number; // centipawns beyond which a position teaches nothing
+}
+
+/** One parameter, all that belongs to it. Addresses; 0 where there is nothing. */
+export interface Room {
+  name: string;
+  shape: readonly number[];
+  length: number; // floats
+  parameter: number;
+  gradient: number;
+  slots: number[];
+  average: number;
+  limit: number; // largest weight that survives quantisation; 0 for any
+}
+
+/** Where everything lies in the shared memory; plain data, for every thread the same. */
+export interface NnueMemory {
+  memory: WebAssembly.Memory;
+  plan: number; // what assembly/train/nnue.ts reads
+  layout: Uint8Array; // which inputs a position has on
+  hidden: number;
+  rows: number;
+  kinds: number;
+  slices: number;
+  blockPositions: number;
+  features: Room;
+  shared: Room | undefined;
+  dense: Room[]; // biases of the first layer, and what comes behind; one behind the other, so are their gradients
+  denseBytes: number;
+  denseGradient: number;
+  blockGradients: number; // [BLOCKS] x denseBytes
+  zeros: number; // [hidden], the gradient of a row that is never on
+  records: number; // [slots] x RECORD_BYTES
+  inputs: number;
+  facts: number;
+  kept: number; // i32 [BLOCKS]: positions of the block that teach
+  losses: number; // f64 [BLOCKS]
+  outputs: number; // f32 [slots]
+  counts: number; // u32 [threads][rows]
+  scratch: number[]; // of each thread
+  control: number; // i32 [CONTROLS]
+  threads: number;
+  quiet: boolean;
+  scoreLimit: number;
+}
+
+/** Words of `control`. */
+export const ARRIVED = 0;
+export const GENERATION = 1;
+export const BAD = 2; // 1 + the first bad record
+export const WORK = 3; // and on: who takes the next piece of work, by phase
+export const CONTROLS = 16;
+
+const padded = (floats: number) => Math.ceil(floats / 16) * 16;
+
+export interface MemoryOptions {
+  batchSize: number;
+  threads: number;
+  target: NnueTarget;
+  optimiser?: Optimiser; // none: only to predict
+  average?: boolean; // keep a moving average
+}
+
+/** Makes room for a network, its gradients and one batch. The network's weights are not copied yet. */
+export async function layOutMemory(
+  network: Nnue,
+  { batchSize, threads, target, optimiser, average }: MemoryOptions,
+): Promise<{ layout: NnueMemory; kernels: NnueKernels }> {
+  const memory = createMemory({ shared: true });
+  const wasm = new WasmInstance<NnueKernels>(await compileWasm("train-shared"), memory);
+  const { hidden } = network.config;
+  const { rows, kinds } = network.shape;
+  const blockPositions = Math.ceil(batchSize / BLOCKS);
+  const slots = blockPositions * BLOCKS;
+  const limits = network.limits();
+
+  const parameters = parametersOf(network);
+  const room = (parameter: Parameter, address: number, gradient: number): Room => {
+    const length = parameter.data.length;
+    return {
+      name: parameter.name,
+      shape: parameter.shape as readonly number[],
+      length,
+      parameter: address,
+      gradient,
+      slots: (optimiser?.slots ?? []).map(() => wasm.allocate(length * 4)),
+      average: average ? wasm.allocate(length * 4) : 0,
+      limit: limits.get(parameter) ?? 0,
+    };
+  };
+  const big = (parameter: Parameter) => {
+    const bytes = parameter.data.length * 4;
+    return room(parameter, wasm.allocate(bytes), optimiser ? wasm.allocate(bytes) : 0);
+  };
+  const features = big(network.features);
+  const shared = network.shared && big(network.shared);
+  const others = parameters.filter((parameter) => parameter !== network.features && parameter !== network.shared);
+  const denseBytes = others.reduce((sum, { data }) => sum + padded(data.length) * 4, 0);
+  const denseAt = wasm.allocate(denseBytes);
+  const denseGradient = wasm.allocate(denseBytes);
+  const offsets = new Map<string, number>();
+  let offset = 0;
+  const dense = others.map((parameter) => {
+    offsets.set(parameter.name, offset);
+    const made = room(parameter, denseAt + offset, denseGradient + offset);
+    offset += padded(parameter.data.length) * 4;
+    return made;
+  });
+
+  const plan = wasm.allocate(128);
+  const inputs = wasm.allocate(slots * INPUT_BYTES);
+  const facts = wasm.allocate(slots * FACT_BYTES);
+  const fields = [
+    hidden,
+    rows,
+    kinds,
+    slots,
+    network.first ? 1 : 2,
+    network.config.outputs,
+    inputs,
+    facts,
+    wasm.allocate(rows * hidden * 4),
+    optimiser ? wasm.allocate(slots * 2 * hidden * 4) : 0,
+    wasm.allocate((rows + 1) * 4),
+    wasm.allocate(slots * INPUT_BYTES * 2),
+    denseAt,
+    denseBytes,
+    ...["first.weight", "first.bias", "second.weight", "second.bias", "output.weight", "output.bias"].map(
+      (name) => offsets.get(name) ?? 0,
+    ),
+  ];
+  const laidOut: NnueMemory = {
+    memory,
+    plan,
+    layout: network.layout(),
+    hidden,
+    rows,
+    kinds,
+    slices: hidden / SLICE,
+    blockPositions,
+    features,
+    shared,
+    dense,
+    denseBytes,
+    denseGradient,
+    blockGradients: optimiser ? wasm.allocate(BLOCKS * denseBytes) : 0,
+    zeros: wasm.allocate(hidden * 4),
+    records: wasm.allocate(slots * RECORD_BYTES),
+    inputs,
+    facts,
+    kept: wasm.allocate(BLOCKS * 4),
+    losses: wasm.allocate(BLOCKS * 8),
+    outputs: wasm.allocate(slots * 4),
+    counts: wasm.allocate(threads * rows * 4),
+    scratch: [],
+    control: wasm.allocate(CONTROLS * 4),
+    threads,
+    quiet: target.quiet,
+    scoreLimit: target.scoreLimit,
+  };
+  new Int32Array(memory.buffer, plan, fields.length).set(fields);
+  new Float32Array(memory.buffer, plan + 80, 3).set([
+    network.centipawns / target.scoreScale,
+    1 / target.scoreScale,
+    target.resultShare,
+  ]);
+  const scratchBytes = wasm.exports.nnueScratchBytes(plan, blockPositions);
+  laidOut.scratch = Array.from({ length: threads }, () => wasm.allocate(scratchBytes));
+  return { layout: laidOut, kernels: wasm.exports };
+}
+
+/** All parameters with their rooms. */
+export const roomsOf = ({ features, shared, dense }: NnueMemory): Room[] => [
+  features,
+  ...(shared ? [shared] : []),
+  ...dense,
+];
+
+export const floatsAt = ({ memory }: NnueMemory, address: number, length: number): Float32Array =>
+  new Float32Array(memory.buffer, address, length);

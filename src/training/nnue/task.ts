@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { processors, UserError } from "#base";
+import type { Nnue } from "#models";
+import { optimiserOf } from "../config.js";
+import type { Judgement, JudgeOptions, Task } from "../task.js";
+import type { NnueTarget } from "./memory.js";
+import { NnueSource } from "./source.js";
+import { NnueTrainer } from "./trainer.js";
+
+/** Settings of networks that learn what a position is worth. */
+export interface NnueTaskConfig extends NnueTarget {
+  everyRow: boolean; // let the optimiser move also the weights of inputs that do not occur in a batch: exact AdamW, slower
+}
+
+export interface NnueJudgement extends Judgement {
+  // loss: mean square of the error of the chances
+  chanceMae: number; // mean error of the chances, 0 to 1
+  resultLoss: number; // mean square of the difference to the result of the game
+}
+
+const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
+
+export const NNUE: Task<Nnue, NnueTaskConfig, NnueSource, NnueJudgement> = {
+  fields: {
+    scoreScale: z.number().positive(),
+    resultShare: z.number().min(0).max(1),
+    quiet: z.boolean(),
+    scoreLimit: z.int().min(1),
+    everyRow: z.boolean(),
+  } satisfies { [K in keyof NnueTaskConfig]: z.ZodType<NnueTaskConfig[K]> },
+  defaults: { scoreScale: 600, resultShare: 0, quiet: true, scoreLimit: 32_767, everyRow: false },
+  training: { batchSize: 16_384, clip: 0, ema: 0, weightDecay: 0, warmupSteps: 20, validationLimit: 200_000 },
+
+  open: (paths, { train }, limit) => NnueSource.open(paths, { seed: train.seed, limit }),
+
+  learner(network, { train, task }) {
+    if (train.clip !== 0)
+      throw new UserError(
+        "RECIPE_VALUE",
+        `clip is ${train.clip}, but networks of this family are not clipped: set it to 0.`,
+      );
+    const { batchSize, accumulate, threads, ema } = train;
+    const target = task as unknown as NnueTaskConfig;
+    return NnueTrainer.open(network, {
+      batchSize: batchSize * accumulate,
+      threads: threads || processors(),
+      target,
+      everyRow: target.everyRow,
+      optimiser: optimiserOf(train),
+      ema,
+    });
+  },
+
+  judge: judgeNnue,
+
+  summarise: (_, judged) => ({ val_value_mae: judged?.chanceMae ?? null, val_result_loss: judged?.resultLoss ?? null }),
+  describeEpoch({ epoch, train_loss }, judged) {
+    const trained = `epoch ${epoch}: loss ${train_loss.toFixed(5)}`;
+    if (!judged) return trained;
+    return `${trained}; unseen games: loss ${judged.loss.toFixed(5)}, chances off by ${judged.chanceMae.toFixed(4)}, results ${judged.resultLoss.toFixed(4)}`;
+  },
+  describe: ({ loss, chanceMae, resultLoss }) => [
+    `loss             ${loss.toFixed(6)}  (mean square of the error of the chances)`,
+    `chances off by   ${chanceMae.toFixed(4)}`,
+    `results          ${resultLoss.toFixed(4)}  (mean square of the difference to the games' results)`,
+  ],
+};
+
+/** Judges a network by the positions that would teach it. */
+async function judgeNnue(
+  network: Nnue,
+  source: NnueSource,
+  target: NnueTaskConfig,
+  { limit = 0, batchSize = 4096, threads = 0, signal, onProgress }: JudgeOptions = {},
+): Promise<NnueJudgement> {
+  const trainer = await NnueTrainer.open(network, { batchSize, threads: threads || processors(), target });
+  try {
+    await trainer.fold();
+    const start = performance.now();
+    const sums = { positions: 0, loss: 0, chance: 0, result: 0 };
+    for await (const batch of source.batches({ size: batchSize })) {
+      signal?.throwIfAborted();
+      const { loss, outputs, scores, results } = await trainer.predict(batch);
+      sums.loss += loss;
+      sums.positions += outputs.length;
+      outputs.forEach((output, i) => {
+        const chance = sigmoid((output * network.centipawns) / target.scoreScale);
+        const result = (results[i] + 1) / 2;
+        const wanted = sigmoid(scores[i] / target.scoreScale);
+        sums.chance += Math.abs(chance - wanted - target.resultShare * (result - wanted));
+        sums.result += (chance - result) ** 2;
+      });
+      onProgress?.(sums.positions);
+      if (limit > 0 && sums.positions >= limit) break;
+    }
+    const { positions, loss, chance, result } = sums;
+    if (positions === 0)
+      throw new UserError("DATA_NONE", "no position to judge by: all were left out by quiet or scoreLimit.");
+    return {
+      positions,
+      positionsPerSecond: (positions / (performance.now() - start)) * 1000,
+      loss: loss / positions,
+      chanceMae: chance / positions,
+      resultLoss: result / positions,
+    };
+  } finally {
+    await trainer.close();
+  }
+}

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { Random } from "#base";
+import { NNUE_SIZES, Nnue, type NnueConfig } from "#models";
+import { parametersOf } from "#tensor";
+import { packSamples, randomSamples, referenceLoss, referenceOutput } from "./testing.js";
+import { NnueTrainer, type NnueTrainerOptions } from "./trainer.js";
+
+const OPTIONS: NnueTrainerOptions = {
+  batchSize: 64,
+  threads: 1,
+  target: { scoreScale: 300, resultShare: 0.3, quiet: false, scoreLimit: 32_000 },
+  optimiser: { name: "sgd", momentum: 0, weightDecay: 0 },
+};
+
+const CONFIGS: Record<string, NnueConfig> = {
+  wide: { ...NNUE_SIZES.base, hidden: 32, outputs: 4 },
+  halfkp: { ...NNUE_SIZES.halfkp, hidden: 32 },
+};
+
+async function opened<T>(
+  network: Nnue,
+  options: Partial<NnueTrainerOptions>,
+  use: (trainer: NnueTrainer) => Promise<T>,
+): Promise<T> {
+  const trainer = await NnueTrainer.open(network, { ...OPTIONS, ...options });
+  try {
+    return await use(trainer);
+  } finally {
+    await trainer.close();
+  }
+}
+
+const copyOf = (network: Nnue) => parametersOf(network).map(({ data }) => data.slice());
+
+for (const [name, config] of Object.entries(CONFIGS)) {
+  test(`${name}: gradients are those of the loss, computed once more in double precision`, async () => {
+    const network = new Nnue(config, new Random(3));
+    const random = new Random(5);
+    // Every king's own weights matter too: they begin with nothing where the network is factorised.
+    for (let i = 0; i < network.features.data.length; i++) network.features.data[i] += (random.next() - 0.5) * 0.1;
+    const samples = randomSamples(48, 1);
+    const before = copyOf(network);
+    const target = OPTIONS.target;
+    const [loss, after] = await opened(network, {}, async (trainer) => {
+      const measured = await trainer.step([{ records: packSamples(samples) }], { learningRate: 1 });
+      await trainer.pull();
+      return [measured.loss, copyOf(network)];
+    });
+    parametersOf(network).forEach(({ data }, i) => {
+      data.set(before[i]);
+    });
+    assert.ok(Math.abs(loss - referenceLoss(network, samples, target)) < 1e-6);
+
+    let compared = 0;
+    parametersOf(network).forEach(({ name: parameter, data }, p) => {
+      // With rate 1 the step is the gradient.
+      const gradient = data.map((value, i) => value - after[p][i]);
+      const moved = [...gradient.keys()].filter((i) => gradient[i] !== 0);
+      assert.ok(moved.length > 0, `${parameter} has a gradient`);
+      for (let n = 0; n < 12; n++) {
+        const i = random.pick(moved);
+        const kept = data[i];
+        const epsilon = 1e-4; // in the weight, a float; the loss is in doubles
+        data[i] = kept + epsilon;
+        const [above, high] = [referenceLoss(network, samples, target), data[i]];
+        data[i] = kept - epsilon;
+        const slope = (above - referenceLoss(network, samples, target)) / (high - data[i]);
+        data[i] = kept;
+        // The curve within epsilon, and neurons that begin or cease to be clipped there, account for the tolerance.
+        const tolerance = 1e-6 + 0.005 * Math.abs(slope);
+        assert.ok(Math.abs(slope - gradient[i]) < tolerance, `${parameter}[${i}]: ${gradient[i]}, expected ${slope}`);
+        compared++;
+      }
+    });
+    assert.ok(compared >= 48);
+  });
+
+  test(`${name}: predictions are those of the network written down once more`, async () => {
+    const network = new Nnue(config, new Random(4));
+    const samples = randomSamples(40, 2);
+    const { outputs, scores, results } = await opened(network, { optimiser: undefined }, async (trainer) => {
+      await trainer.fold();
+      return trainer.predict({ records: packSamples(samples) });
+    });
+    samples.forEach(({ position, score, result }, i) => {
+      assert.ok(Math.abs(outputs[i] - referenceOutput(network, position)) < 1e-5);
+      assert.deepEqual([scores[i], results[i]], [score, result]);
+    });
+  });
+
+  test(`${name}: two and three threads give the weights that one gives, bit for bit`, async () => {
+    const batches = [1, 2, 3].map((seed) => ({ records: packSamples(randomSamples(60, seed)) }));
+    const trained = async (threads: number) => {
+      const network = new Nnue(config, new Random(6));
+      return opened(network, { threads, optimiser: { name: "adamw" }, ema: 0.9 }, async (trainer) => {
+        for (const batch of batches) await trainer.step([batch], { learningRate: 0.01 });
+        await trainer.pull();
+        const weights = copyOf(network);
+        await trainer.pull({ ema: true });
+        return [...weights, ...copyOf(network)];
+      });
+    };
+    const alone = await trained(1);
+    assert.deepEqual(await trained(2), alone);
+    assert.deepEqual(await trained(3), alone);
+  });
+
+  for (const optimiser of ["adamw", "adadelta"] as const) {
+    test(`${name}: learns eight positions by heart with ${optimiser}`, async () => {
+      const network = new Nnue(config, new Random(7));
+      const batch = { records: packSamples(randomSamples(8, 4)) };
+      const loss = await opened(network, { optimiser: { name: optimiser } }, async (trainer) => {
+        let last = 1;
+        for (let step = 0; step < 250; step++)
+          last = (await trainer.step([batch], { learningRate: optimiser === "adamw" ? 0.01 : 1 })).loss;
+        return last;
+      });
+      assert.ok(loss < 1e-3, `loss ${loss}`);
+    });
+  }
+}
+
+test("a restored trainer goes on as the other would have", async () => {
+  const batches = [1, 2, 3, 4].map((seed) => ({ records: packSamples(randomSamples(50, seed)) }));
+  const options = { optimiser: { name: "adamw", weightDecay: 0.01 }, ema: 0.9 } as const;
+  const network = new Nnue(CONFIGS.wide, new Random(8));
+  const expected = await opened(network, options, async (trainer) => {
+    for (const batch of batches) await trainer.step([batch], { learningRate: 0.01 });
+    await trainer.pull();
+    return [copyOf(network), await trainer.state()];
+  });
+  const other = new Nnue(CONFIGS.wide, new Random(8));
+  const state = await opened(other, options, async (trainer) => {
+    for (const batch of batches.slice(0, 2)) await trainer.step([batch], { learningRate: 0.01 });
+    await trainer.pull();
+    return trainer.state();
+  });
+  const found = await opened(other, options, async (trainer) => {
+    await trainer.restore(state);
+    for (const batch of batches.slice(2)) await trainer.step([batch], { learningRate: 0.01 });
+    await trainer.pull();
+    return [copyOf(other), await trainer.state()];
+  });
+  assert.deepEqual(found, expected);
+});
+
+test("a bad record is named and nothing is learnt from its batch", async () => {
+  const network = new Nnue(CONFIGS.wide, new Random(9));
+  const before = copyOf(network);
+  const records = packSamples(randomSamples(40, 5));
+  records.fill(255, 33 * 40, 33 * 40 + 32);
+  await opened(network, { threads: 2 }, async (trainer) => {
+    const step = trainer.step([{ records }], { learningRate: 1 });
+    await assert.rejects(step, /record 33 /);
+    await trainer.pull();
+    assert.deepEqual(copyOf(network), before);
+    const good = packSamples(randomSamples(40, 5));
+    assert.ok((await trainer.step([{ records: good }], { learningRate: 1 })).loss > 0);
+  });
+});
+
+test("weights that a byte must hold stay within what it holds", async () => {
+  const network = new Nnue({ ...NNUE_SIZES.halfkp, hidden: 32 }, new Random(10));
+  const batch = { records: packSamples(randomSamples(30, 6)) };
+  await opened(network, { optimiser: { name: "adamw" } }, async (trainer) => {
+    for (let step = 0; step < 30; step++) await trainer.step([batch], { learningRate: 0.3 });
+    await trainer.pull();
+  });
+  const largest = (data: Float32Array) => data.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  assert.equal(largest(network.first!.weight.data), Math.fround(127 / 64));
+  assert.ok(largest(network.output.weight.data) <= Math.fround((127 * 127) / 9600));
+});
