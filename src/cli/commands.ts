@@ -27,6 +27,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "bench data": () => import("./bench-data.js"),
   "bench train": () => import("./bench-train.js"),
   "bench infer": () => import("./bench-infer.js"),
+  "bench moves": () => import("./bench-moves.js"),
   "bench search": () => import("./bench-search.js"),
   "bench arena": () => import("./bench-arena.js"),
   doctor: () => import("./doctor.js"),

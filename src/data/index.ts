@@ -6,4 +6,4 @@ export { type ImportOptions, type ImportResult, importGames } from "./import.js"
 export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions } from "./label.js";
 export { randomOpenings } from "./random-openings.js";
 export { shuffleRecords } from "./shuffle.js";
-export { splitRecords, validationPath } from "./split.js";
+export { SPLIT_BY, splitRecords, validationPath } from "./split.js";

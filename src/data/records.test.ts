@@ -153,6 +153,22 @@ test("records that carry the number of their game can be split in any order", as
   assert.ok(result.validation > 0 && result.training > 0);
 });
 
+test("without games, positions with the same pawns stay together", async () => {
+  const records = RECORDS.map(({ fen }) => ({ fen, move: "e2e4", win_prob: 0.5 }));
+  const pawns = ({ fen }: DataRecord) => fen.split(" ")[0].replace(/[NBRQK]/gi, "1").replace(/\d+/g, (run) => String([...run].reduce((sum, digit) => sum + Number(digit), 0))); // biome-ignore format: one thought
+  for (const name of ["pawns.jsonl", "pawns.bag", "pawns.bin"]) {
+    const path = await save(name, name.endsWith("bin") ? RECORDS : records);
+    const [out, other] = [file(`t-${name}`), file(`v-${name}`)];
+    const result = await splitRecords(path, out, other, { ...quiet, by: "pawns", share: 0.3, seed: 2 });
+    const [training, validation] = [await recordsOf(out), await recordsOf(other)];
+    assert.equal(training.length + validation.length, RECORDS.length);
+    assert.ok(Math.abs(validation.length / RECORDS.length - 0.3) < 0.1, `${validation.length} of ${RECORDS.length}`);
+    const structures = new Set(training.map(pawns));
+    assert.ok(!validation.some((record) => structures.has(pawns(record))), name);
+    assert.equal(result.games, new Set([...training, ...validation].map(pawns)).size);
+  }
+});
+
 test("a file that was shuffled, or knows no games, is not split", async () => {
   const path = await save("order.bin", RECORDS);
   await shuffleRecords(path, file("shuffled.bin"), { ...quiet, seed: 1, memoryBytes: 1e6 });

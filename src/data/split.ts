@@ -1,8 +1,12 @@
 import { Random, UserError } from "#base";
 import { createRawRecords, type DataRecord, eachRecord, openRawRecords, type RawBatch, type RawForm } from "#formats";
+import { PawnChooser } from "./pawn-chooser.js";
+
+export const SPLIT_BY = ["games", "pawns"] as const;
 
 export interface SplitOptions {
-  share: number; // of the games, for validation
+  by?: (typeof SPLIT_BY)[number]; // what stays together: games (if not said), or positions with the same pawns
+  share: number; // of these, for validation
   seed: number;
   signal: AbortSignal;
   onProgress(state: { done: number; total: number | undefined; records: number }): void;
@@ -10,7 +14,7 @@ export interface SplitOptions {
 
 export interface SplitResult {
   records: number;
-  games: number;
+  games: number; // or pawn structures
   training: number; // records
   validation: number;
 }
@@ -30,20 +34,21 @@ export async function splitRecords(
   from: string,
   to: string,
   validation: string,
-  { share, seed, signal, onProgress }: SplitOptions,
+  { by = "games", share, seed, signal, onProgress }: SplitOptions,
 ): Promise<SplitResult> {
   const reader = await openRawRecords(from);
-  if (reader.form === "bag") {
+  if (reader.form === "bag" && by === "games") {
     throw new UserError(
       "SPLIT_GAMES",
-      `${from}: Bagz records do not know their games. Split at the source: tabiya data import --validation ${share}`,
+      `${from}: Bagz records do not know their games. Split at the source (tabiya data import --validation ${share}), or by pawns.`,
     );
   }
   const writers = [
     await createRawRecords(to, reader.form, from),
     await createRawRecords(validation, reader.form, from),
   ];
-  const chooser = new Chooser(from, reader.form, share, seed);
+  const chooser =
+    by === "pawns" ? new PawnChooser(reader.form, share, seed) : new Chooser(from, reader.form, share, seed);
   const counts = [0, 0];
   try {
     for await (const batch of reader) {
@@ -115,7 +120,7 @@ class Chooser {
       throw new UserError(
         "SPLIT_GAMES",
         `${this.path}: record ${this.records} has neither "game_id" nor "ply" and "result", so nothing tells its game.\n` +
-          `Split at the source: tabiya data import --validation ${this.share}`,
+          `Split at the source (tabiya data import --validation ${this.share}), or --by pawns.`,
       );
     }
     return this.ofPly(ply, fen.split(" ")[1] === "b" ? -result : result);

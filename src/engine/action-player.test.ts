@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, test } from "vitest";
+import { Random } from "#base";
+import { formatUci, parseFen, parseUci, START_FEN } from "#chess";
+import { MOE_SIZES, Moe, networkBytes } from "#models";
+import type { Player } from "./player.js";
+import { resolvePlayer } from "./players.js";
+
+const folder = mkdtempSync(join(tmpdir(), "tabiya-actions-"));
+const path = join(folder, "model.safetensors");
+writeFileSync(path, networkBytes("moe", new Moe(MOE_SIZES.tiny, new Random(4))));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function withPlayer<T>(name: string, use: (player: Player) => Promise<T>): Promise<T> {
+  const player = await resolvePlayer(name);
+  try {
+    return await use(player);
+  } finally {
+    await player.close();
+  }
+}
+
+test("the move of the highest expected value is played, and others follow in order", () =>
+  withPlayer(`${path}@none`, async (player) => {
+    for (const fen of [START_FEN, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1"]) {
+      const position = parseFen(fen);
+      const { move, scoreCp, variations } = await player.choose(position, { multiPv: 5 });
+      const values = await player.valueMoves!(position, position.moves());
+      const ranked = values.toSorted((a, b) => b.winProbability - a.winProbability);
+      assert.equal(move, ranked[0].move);
+      assert.equal(scoreCp, ranked[0].scoreCp);
+      assert.deepEqual(
+        variations.map(({ pv }) => pv[0]),
+        ranked.slice(0, 5).map((value) => formatUci(position, value.move)),
+      );
+      assert.ok(values.every(({ winProbability: p, confidence: c }) => p > 0 && p < 1 && c > 1 / 128 && c <= 1));
+    }
+  }));
+
+test("a move after which the opponent can claim threefold repetition counts as a draw", () =>
+  withPlayer(`${path}@none`, async (player) => {
+    const position = parseFen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1");
+    const play = (line: string) => {
+      for (const uci of line.split(" ")) position.play(parseUci(position, uci)!);
+    };
+    const worth = async (uci: string) => {
+      const [{ winProbability }] = await player.valueMoves!(position, [parseUci(position, uci)!]);
+      return winProbability;
+    };
+    play("d1e1 g8f8 e1d1 f8g8 d1e1 g8f8");
+    assert.equal(await worth("e1d1"), 0.5); // the third time after f8g8
+    assert.notEqual(await worth("e1c1"), 0.5);
+    play("e1d1");
+    assert.equal(await worth("f8g8"), 0.5);
+    assert.notEqual(await worth("f8e8"), 0.5);
+  }));
+
+test("a temperature draws among the moves, the same for the same seed; other options are refused", async () => {
+  const played = await withPlayer(`${path}@none?temperature=1`, async (player) => {
+    const moves = [];
+    for (const seed of [1, 2, 3, 4, 5, 6, 1]) {
+      await player.newGame({ seed });
+      moves.push((await player.choose(parseFen(START_FEN), {})).move);
+    }
+    return moves;
+  });
+  assert.ok(new Set(played).size > 2);
+  assert.equal(played[6], played[0]);
+  await assert.rejects(resolvePlayer(`${path}@none?temprature=1`), {
+    code: "PLAYER_OPTION",
+    message: /temperature=NUMBER/,
+  });
+  await assert.rejects(resolvePlayer(`${path}@none?temperature=hot`), { code: "PLAYER_OPTION" });
+});
