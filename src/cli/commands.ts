@@ -14,6 +14,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "data dedupe": () => import("./data-dedupe.js"),
   train: () => import("./train.js"),
   eval: () => import("./eval.js"),
+  export: () => import("./export.js"),
   match: () => import("./match.js"),
   tournament: () => import("./tournament.js"),
   puzzles: () => import("./puzzles.js"),

@@ -1,5 +1,14 @@
 export { type ActionInput, encodeActionInput } from "./action-input.js";
+export {
+  EXPORT_FORMATS,
+  type Exported,
+  type ExportFormat,
+  exportNetwork,
+  inferenceOf,
+  randomPositions,
+} from "./export.js";
 export { FAMILIES, type FamilyName, type Network } from "./families.js";
+export { type Inference, residualInference } from "./inference.js";
 export { loadNetwork, networkBytes } from "./load.js";
 export { type ActionValues, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";

@@ -20,9 +20,13 @@ export function networkBytes(
   return writeSafetensors(tensors, { format: "tabiya", family, config: JSON.stringify(network.config) });
 }
 
-/** Builds the network that a file written by `networkBytes` holds. */
-export async function loadNetwork(path: string): Promise<{ family: FamilyName; network: Network }> {
-  const { tensors, metadata } = readSafetensors(await readBytes(path), path);
+/** Builds the network of a file written by `networkBytes`. */
+export const loadNetwork = async (path: string): Promise<{ family: FamilyName; network: Network }> =>
+  readNetwork(await readBytes(path), path);
+
+/** The same of the file's bytes. */
+export function readNetwork(bytes: Uint8Array, path: string): { family: FamilyName; network: Network } {
+  const { tensors, metadata } = readSafetensors(bytes, path);
   const family = metadata.family as FamilyName;
   if (metadata.format !== "tabiya" || !Object.hasOwn(FAMILIES, family)) {
     throw new UserError(

@@ -7,5 +7,6 @@ import { simplify } from "./simplify.js";
 export const emitInference = (results: Readonly<Record<string, Tensor>>): OnnxModel =>
   simplify(new Emitter("inference").finish(results));
 
-/** The same as the bytes of a model file, which any ONNX Runtime runs. */
-export const exportOnnx = (results: Readonly<Record<string, Tensor>>): Uint8Array => writeOnnx(emitInference(results));
+/** The same as the bytes of a model file, which any ONNX Runtime runs; op by op as it was built if not `simplified`. */
+export const exportOnnx = (results: Readonly<Record<string, Tensor>>, { simplified = true } = {}): Uint8Array =>
+  writeOnnx(simplified ? emitInference(results) : new Emitter("inference").finish(results));

@@ -1,0 +1,66 @@
+import { UserError, writeFile } from "#base";
+import { type Position, parseFen } from "#chess";
+import { openRecords } from "#formats";
+import { EXPORT_FORMATS, type ExportFormat, exportNetwork, loadNetwork, randomPositions } from "#models";
+import { findWeights } from "#training";
+import { command } from "./command.js";
+
+const SAMPLES = 256; // positions that ranges and differences are measured on, unless said
+const FORMATS = Object.keys(EXPORT_FORMATS) as ExportFormat[];
+
+/** The first positions of a file. */
+async function readPositions(path: string, count: number): Promise<Position[]> {
+  const positions: Position[] = [];
+  for await (const records of await openRecords(path)) {
+    for (const { fen } of records) {
+      if (positions.length === count) return positions;
+      positions.push(parseFen(fen));
+    }
+  }
+  return positions;
+}
+
+export default command({
+  name: "export",
+  summary: "Write a trained network to a file of its own, for other programs, and measure what is lost by it.",
+  details:
+    "The averaged weights are taken where the checkpoint has them; moments and all else that only training needs stay\n" +
+    "behind. The difference is the largest one of any output from the network's own, over sample positions: of random\n" +
+    "games, or better of --data. The 8 bits of --int8 are fitted to these positions too.",
+  examples: [
+    "tabiya export runs/a --onnx net.onnx",
+    "tabiya export runs/a/best --int8 net.int8.onnx --data unseen.bin --json",
+  ],
+  arguments: {
+    checkpoint: { help: "run, checkpoint folder or .safetensors file" },
+    out: { help: "the file to write" },
+  },
+  options: {
+    onnx: { type: "boolean", help: EXPORT_FORMATS.onnx },
+    fp16: { type: "boolean", help: EXPORT_FORMATS.fp16 },
+    int8: { type: "boolean", help: EXPORT_FORMATS.int8 },
+    safetensors: { type: "boolean", help: EXPORT_FORMATS.safetensors },
+    data: { help: "a file of positions to measure on, instead of random ones" },
+    samples: { type: "integer", default: SAMPLES, minimum: 1, help: "how many positions to measure on" },
+  },
+
+  async run({ checkpoint, out, data, samples, ...flags }, io) {
+    const asked = FORMATS.filter((format) => flags[format]);
+    if (asked.length !== 1) {
+      throw new UserError(
+        "EXPORT_FORMAT",
+        `tabiya export: one of ${FORMATS.map((format) => `--${format}`).join(", ")} is needed, found ${asked.map((format) => `--${format}`).join(" and ") || "none"}.`,
+      );
+    }
+    const path = await findWeights(checkpoint);
+    const { family, network } = await loadNetwork(path);
+    const positions = data === undefined ? randomPositions(samples, 1) : await readPositions(data, samples);
+    const { bytes, differences } = await exportNetwork(family, network, asked[0], positions);
+    await writeFile(out, bytes);
+    const maxDifference = Math.max(...Object.values(differences));
+    io.print(`${out}: ${family} from ${path}, ${bytes.length} bytes`);
+    for (const [name, difference] of Object.entries(differences))
+      io.print(`  ${name} differs by ${difference.toPrecision(2)} at most, on ${positions.length} positions`);
+    return { out, format: asked[0], checkpoint: path, bytes: bytes.length, maxDifference, differences, positions: positions.length }; // biome-ignore format: a list
+  },
+});
