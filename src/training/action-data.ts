@@ -3,8 +3,8 @@ import { type Position, parseFen, parseUci } from "#chess";
 import { FEN_TOKENS, MOVE_TABLES, winProbability } from "#encodings";
 import { badRecord, type DataRecord, openRecords } from "#formats";
 import { encodeActionInput } from "#models";
-import { cpOf } from "./batch-encoder.js";
 import { FNV_START, fnv } from "./record-source.js";
+import { cpOf } from "./target.js";
 
 const { actions1968 } = MOVE_TABLES;
 

@@ -1,6 +1,6 @@
 // What a worker does for batches: records in, the arrays a network is trained on out.
 import { Random, UserError } from "#base";
-import { core, parseFen, parseUci } from "#chess";
+import { core, parseFen } from "#chess";
 import {
   bucketOf,
   HALFKP_ROW,
@@ -11,6 +11,8 @@ import {
   winProbability,
 } from "#encodings";
 import { type DataRecord, decodeBagRecord, decodePacked, eachRecord, type RawBatch, type RawForm } from "#formats";
+import { flipMoves, mirrorFiles, swapColours } from "./augment.js";
+import { NO_ACTIONS, type Target, targetOf } from "./target.js";
 
 /** What batches hold; see the types of the same names below. */
 export type BatchEncoding =
@@ -20,6 +22,7 @@ export type BatchEncoding =
       moves: MoveTableName;
       scoreScale: number; // centipawns k in the value tanh(score / k); a mate is +-1
       resultShare: number; // how much of the value is the game's result instead of the score
+      augment?: boolean; // show half of the positions, where chess allows it, mirrored or from the other side
     }
   | { kind: "actions"; queries: number; buckets: number } // moves of a position valued at once
   | { kind: "halfkp" };
@@ -79,19 +82,13 @@ export class BadRow extends Error {
   }
 }
 
-/** What is to be learnt of a position. */
-interface Target {
-  move: number; // 0 if there is none
-  score: number;
-  result: number | undefined;
-  resultShare: number | undefined; // of the file, if it has one of its own
-  actions: { move: number; winProbability: number }[];
-}
+/** A target with what its file says of it. */
+type Row = Target & Pick<FileNotes, "resultShare">;
 
 const { POSITION_BYTES, LIST, wasm } = core;
 const SIDE = 138;
 const CHESS960 = 139;
-const NONE: Target["actions"] = [];
+const RIGHTS = 136; // to castle
 const MATE = 31_000; // scores beyond are mates
 const MOVES = 96; // of a position that there is room for at first: more are rare
 
@@ -108,17 +105,20 @@ export class BatchEncoder {
     private readonly files: Readonly<Record<string, FileNotes>> = {}, // by their paths
   ) {}
 
-  /** Encodes records in their order; `seed` decides which moves are taken where there are too many. */
-  encode(rows: readonly BatchRows[], seed: number): BatchArrays {
+  /**
+   * Encodes records in their order; `seed` decides which moves are taken where there are too many, and which positions are
+   * augmented. Those that are not shuffled, as they are to judge by, never are.
+   */
+  encode(rows: readonly BatchRows[], seed: number, shuffled: boolean): BatchArrays {
     this.makeRoom(rows.reduce((sum, { batch }) => sum + batch.ends.length, 0));
-    const targets: Target[] = [];
+    const targets: Row[] = [];
     for (const { form, batch, path } of rows) {
       if (form === "packed") this.putPacked(batch.bytes, path, targets);
       else this.putRecords(form, batch, path, targets);
     }
     switch (this.encoding.kind) {
       case "policy-value":
-        return this.policyValue(targets, this.encoding);
+        return this.policyValue(targets, this.encoding, shuffled ? new Random(seed) : undefined);
       case "actions":
         return this.actions(targets, this.encoding, new Random(seed));
       case "halfkp":
@@ -143,7 +143,7 @@ export class BatchEncoder {
     this.out = core.allocate(count * row);
   }
 
-  private putPacked(bytes: Uint8Array, path: string, targets: Target[]): void {
+  private putPacked(bytes: Uint8Array, path: string, targets: Row[]): void {
     const resultShare = this.files[path]?.resultShare;
     const first = targets.length;
     const count = bytes.length / RECORD_BYTES;
@@ -157,12 +157,12 @@ export class BatchEncoder {
       const score = view.getInt16(at + 32, true);
       const move = view.getUint16(at + 34, true);
       const isAction = this.encoding.kind === "actions" && move !== 0;
-      const actions = isAction ? [{ move, winProbability: winProbability(score) }] : NONE;
+      const actions = isAction ? [{ move, winProbability: winProbability(score) }] : NO_ACTIONS;
       targets.push({ move, score, result: view.getInt8(at + 38), resultShare, actions });
     }
   }
 
-  private putRecords(form: RawForm, batch: RawBatch, path: string, targets: Target[]): void {
+  private putRecords(form: RawForm, batch: RawBatch, path: string, targets: Row[]): void {
     const decoder = new TextDecoder();
     for (const bytes of eachRecord(batch)) {
       try {
@@ -179,43 +179,58 @@ export class BatchEncoder {
   }
 
   private policyValue(
-    targets: readonly Target[],
-    { planes: encoding, moves, scoreScale, resultShare }: Extract<BatchEncoding, { kind: "policy-value" }>,
+    targets: readonly Row[],
+    { planes: encoding, moves, scoreScale, resultShare, augment }: Extract<BatchEncoding, { kind: "policy-value" }>,
+    random: Random | undefined,
   ): PolicyValueArrays {
     const count = targets.length;
     if (encoding === "planes13") wasm.encodePlanes13(this.positions, count, this.out);
     else wasm.encodePlanes18(this.positions, count, this.repetitions, this.out);
-    const planes = new Float32Array(core.bytes.buffer, this.out, count * ROW_LENGTHS[encoding]).slice();
+    const size = ROW_LENGTHS[encoding];
+    const planes = new Float32Array(core.bytes.buffer, this.out, count * size).slice();
     const table = MOVE_TABLES[moves];
     let k = MOVES;
     let legal = new Int32Array(count * k).fill(-1);
-    const columns = new Int32Array(count); // of the move to learn
+    let policy = new Float32Array(count * k);
     const value = new Float32Array(count);
     for (let i = 0; i < count; i++) {
       const position = this.positions + i * POSITION_BYTES;
       const black = core.bytes[position + SIDE] === 1;
       const chess960 = core.bytes[position + CHESS960] === 1;
-      const { move: wanted, score, result, resultShare: share = resultShare } = targets[i];
+      const { move: wanted, policy: several, score, result, resultShare: share = resultShare } = targets[i];
       const length = wasm.generate(position, LIST);
-      for (; length > k; k *= 2) legal = widen(legal, k);
-      let column = -1;
-      for (let j = 0; j < length; j++) {
-        const move = core.moves[(LIST >> 1) + j];
-        legal[i * k + j] = table.indexOf(move, black, chess960);
-        if (move === wanted) column = j;
+      for (; length > k; k *= 2) {
+        legal = widen(legal, k, -1);
+        policy = widen(policy, k, 0);
       }
-      if (column < 0) throw new BadRow(i, "it has no legal move to learn.");
-      columns[i] = column;
+      let learnt = 0;
+      for (let j = 0, at = i * k; j < length; j++, at++) {
+        const move = core.moves[(LIST >> 1) + j];
+        legal[at] = table.indexOf(move, black, chess960);
+        if (several) policy[at] = several.shares[several.table.indexOf(move, black, chess960)] ?? 0;
+        else if (move === wanted) policy[at] = 1;
+        learnt += policy[at];
+      }
+      if (learnt === 0) throw new BadRow(i, "it has no legal move to learn.");
+      if (several) normalise(policy.subarray(i * k, i * k + length), learnt, several.shares, i);
       const scored = score > MATE ? 1 : score < -MATE ? -1 : Math.tanh(score / scoreScale);
-      value[i] = result === undefined ? scored : (1 - share) * scored + share * result;
+      value[i] = targets[i].value ?? (result === undefined ? scored : (1 - share) * scored + share * result);
+      if (!augment || !random) continue;
+      const [row, indices] = [planes.subarray(i * size, (i + 1) * size), legal.subarray(i * k, i * k + length)];
+      if (core.bytes[position + RIGHTS] === 0 && random.next() < 0.5) {
+        mirrorFiles(row);
+        flipMoves(indices, moves, 7);
+      }
+      if (encoding === "planes13" && random.next() < 0.5) {
+        swapColours(row);
+        flipMoves(indices, moves, 56);
+      }
     }
-    const policy = new Float32Array(count * k);
-    for (let i = 0; i < count; i++) policy[i * k + columns[i]] = 1;
     return { planes, legal: { data: legal, shape: [count, k] }, policy: { data: policy, shape: [count, k] }, value };
   }
 
   private actions(
-    targets: readonly Target[],
+    targets: readonly Row[],
     { queries, buckets: bucketCount }: Extract<BatchEncoding, { kind: "actions" }>,
     random: Random,
   ): ActionArrays {
@@ -243,7 +258,7 @@ export class BatchEncoder {
     return { tokens, actions, buckets, winProbability: winProbabilities, weights };
   }
 
-  private halfkp(targets: readonly Target[]): HalfKpArrays {
+  private halfkp(targets: readonly Row[]): HalfKpArrays {
     const count = targets.length;
     wasm.encodeHalfKp(this.positions, count, this.out, this.counts);
     return {
@@ -255,11 +270,26 @@ export class BatchEncoder {
   }
 }
 
-/** Rows of twice the length, filled with -1. */
-function widen(rows: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
-  const wide = new Int32Array(2 * rows.length).fill(-1);
+/** Rows of twice the length, filled up. */
+function widen<T extends Int32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>(
+  rows: T,
+  length: number,
+  rest: number,
+): T {
+  const wide = new (rows.constructor as new (size: number) => T)(2 * rows.length).fill(rest) as T;
   for (let at = 0; at < rows.length; at += length) wide.set(rows.subarray(at, at + length), 2 * at);
   return wide;
+}
+
+/** Makes the shares of the legal moves sum to 1, unless much of the whole belongs to other moves. */
+function normalise(policy: Float32Array, legal: number, shares: Readonly<Record<number, number>>, row: number): void {
+  const total = Object.values(shares).reduce((sum, share) => sum + share, 0);
+  if (legal < 0.99 * total)
+    throw new BadRow(
+      row,
+      `of its policy ${((1 - legal / total) * 100).toFixed(0)} % belong to moves that are not legal.`,
+    );
+  for (let i = 0; i < policy.length; i++) policy[i] /= legal;
 }
 
 function problemOf(record: Uint8Array): string {
@@ -269,52 +299,4 @@ function problemOf(record: Uint8Array): string {
     return (error as Error).message;
   }
   return "it cannot be read.";
-}
-
-/** Centipawns of a move's value in a record: a number, or "#n" for a mate in n moves. */
-export const cpOf = (value: number | string): number => {
-  if (typeof value === "number") return value;
-  const mate = Number(value.slice(1));
-  if (!value.startsWith("#") || !Number.isInteger(mate)) {
-    throw new UserError("RECORD_FIELD", `a move is valued ${JSON.stringify(value)}, expected centipawns or "#n".`);
-  }
-  return mate > 0 ? 32_001 - 2 * mate : -32_000 - 2 * mate;
-};
-
-/** What a record with names teaches of its position. */
-function targetOf(
-  record: DataRecord,
-  position: ReturnType<typeof parseFen>,
-  table: MoveTableName | undefined,
-): Omit<Target, "resultShare"> {
-  const legal = (uci: string): number => {
-    const move = parseUci(position, uci);
-    if (move === undefined) throw new UserError("RECORD_MOVE", `the move ${uci} is not legal in ${record.fen}.`);
-    return move;
-  };
-  if (record.moves) {
-    const actions = Object.entries(record.moves).map(([uci, value]) => {
-      const score = cpOf(value);
-      return { move: legal(uci), score, winProbability: winProbability(score) };
-    });
-    const best = actions.reduce((a, b) => (b.score > a.score ? b : a), actions[0]);
-    if (!best) throw new UserError("RECORD_FIELD", '"moves" is empty.');
-    return { move: best.move, score: best.score, result: undefined, actions };
-  }
-  if (record.move_index !== undefined) {
-    const move = table && MOVE_TABLES[table].decode(position, record.move_index);
-    if (!move)
-      throw new UserError("RECORD_MOVE", `the move number ${record.move_index} names no legal move of ${table}.`);
-    const value = Math.max(-0.999999, Math.min(0.999999, record.value ?? 0));
-    return { move, score: 400 * Math.atanh(value), result: undefined, actions: [] };
-  }
-  const move = typeof record.move === "string" ? legal(record.move) : 0;
-  if (record.win_prob !== undefined) {
-    const probability = record.win_prob;
-    const score = Math.max(-32_000, Math.min(32_000, Math.log(probability / (1 - probability)) / 0.00368208));
-    return { move, score, result: undefined, actions: move === 0 ? [] : [{ move, winProbability: probability }] };
-  }
-  const score = record.score ?? 0;
-  const actions = move === 0 || record.score === undefined ? [] : [{ move, winProbability: winProbability(score) }];
-  return { move, score, result: record.result, actions };
 }

@@ -7,10 +7,10 @@ serve({
   configure: ({ encoding, files }: { encoding: BatchEncoding; files: Record<string, FileNotes> }) => {
     encoder = new BatchEncoder(encoding, files);
   },
-  encode: ({ rows, seed }: { rows: BatchRows[]; seed: number }) => {
+  encode: ({ rows, seed, shuffled }: { rows: BatchRows[]; seed: number; shuffled: boolean }) => {
     if (!encoder) throw new Error("internal: not configured");
     try {
-      const arrays = encoder.encode(rows, seed);
+      const arrays = encoder.encode(rows, seed, shuffled);
       const buffers = Object.values(arrays).map((array) => ("data" in array ? array.data : array).buffer);
       return new Transferred({ arrays }, buffers);
     } catch (error) {

@@ -278,3 +278,57 @@ test("a file's own share of the result counts in its values only, and a limit is
   ];
   assert.deepEqual(values, expected);
 });
+
+test("a policy over several moves is learnt as shares of the legal ones, with its value as it stands", async () => {
+  const fen = "4k3/P7/8/8/8/8/8/4K3 w - - 0 1";
+  const position = parseFen(fen);
+  const index = (uci: string) => MOVE_TABLES.moves4672.encode(position, parseUci(position, uci) ?? 0);
+  const shares = { [index("a7a8q")]: 6, [index("a7a8n")]: 1, [index("e1d2")]: 1 };
+  const dense = new Array(4096).fill(0);
+  dense[MOVE_TABLES.moves4288.encode(position, parseUci(position, "a7a8q") ?? 0)] = 1;
+  const write = (name: string, policy: unknown) => {
+    writeFileSync(file(name), `${JSON.stringify({ fen, policy, value: 0.5 })}\n`);
+    writeFileSync(file(`${name}.meta.json`), '{"moves": "moves4672"}');
+    return file(name);
+  };
+  const read = async (path: string) => {
+    const batches = await Batches.open({ sources: [path], encoding: { ...PLANES, scoreScale: 300 }, seed: 1 });
+    try {
+      for await (const { policy, value } of batches.batches({ size: 8 })) {
+        const moves = position.moves();
+        const share = (uci: string) => policy.data[moves.indexOf(parseUci(position, uci) ?? 0)];
+        return [share("a7a8q"), share("a7a8n"), share("e1d2"), value[0]];
+      }
+    } finally {
+      await batches.close();
+    }
+    return [];
+  };
+  assert.deepEqual(await read(write("soft.jsonl", shares)), [0.75, 0.125, 0.125, 0.5]);
+  assert.deepEqual(await read(write("dense.jsonl", dense)), [1, 0, 0, 0.5]);
+  await assert.rejects(read(write("illegal.jsonl", { ...shares, [index("e1d2") + 1]: 8 })), /50 % belong to moves/);
+});
+
+test("augmented batches hold other views of the same positions, the same every time, and judges see none", async () => {
+  const path = await save("augment.bin", RECORDS.slice(0, 512));
+  const open = (augment: boolean) => Batches.open({ sources: [path], encoding: { ...PLANES, augment }, seed: 1 });
+  const [plain, augmented] = [await open(false), await open(true)];
+  const first = async (batches: Batches<typeof PLANES>, epoch?: number) => {
+    for await (const batch of batches.batches({ size: 512, epoch })) return batch;
+    throw new Error("no batch");
+  };
+  const sum = (planes: Float32Array) => planes.subarray(0, 12 * 64).reduce((a, b) => a + b, 0);
+  const [a, b, again] = [await first(plain, 0), await first(augmented, 0), await first(augmented, 0)];
+  assert.deepEqual(b, again);
+  let changed = 0;
+  for (let i = 0; i < 512; i++) {
+    const [left, right] = [a, b].map(({ planes }) => planes.subarray(i * 832, (i + 1) * 832));
+    assert.equal(sum(left), sum(right), "as many men");
+    if (left.some((x, at) => x !== right[at])) changed++;
+  }
+  assert.ok(changed > 200 && changed < 400, `${changed} of 512`);
+  assert.deepEqual(a.value, b.value);
+  assert.deepEqual(await first(plain), await first(augmented));
+  await plain.close();
+  await augmented.close();
+});

@@ -125,7 +125,7 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
         }
         first += count;
       }
-      yield { parts, seed: mixSeed(this.options.seed, batch) };
+      yield { parts, seed: mixSeed(this.options.seed, batch), shuffled: false };
     }
   }
 
@@ -143,7 +143,7 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
         order.gather(before[i], after[i], rows);
         parts.push({ path: order.source.path, form: order.source.form, rows });
       });
-      yield { parts, seed: mixSeed(seed, batch, 2) };
+      yield { parts, seed: mixSeed(seed, batch, 2), shuffled: true };
     }
   }
 
@@ -186,16 +186,17 @@ interface BatchPart {
 interface BatchParts {
   parts: BatchPart[];
   seed: number;
+  shuffled: boolean;
 }
 type Answer<E extends BatchEncoding> =
   | { arrays: BatchKinds[E["kind"]]; bad?: undefined }
   | { bad: { row: number; problem: string } };
 
 /** The question to a worker; the records are handed over, not copied. */
-function formatQuestion({ parts, seed }: BatchParts) {
+function formatQuestion({ parts, seed, shuffled }: BatchParts) {
   const rows = parts.map(({ path, form, rows: { batch } }) => ({ path, form, batch }) satisfies BatchRows);
   return {
-    argument: { rows, seed },
+    argument: { rows, seed, shuffled },
     transfer: rows.flatMap(({ batch }) => [batch.bytes.buffer, batch.ends.buffer]),
   };
 }

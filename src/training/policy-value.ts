@@ -12,6 +12,7 @@ export interface PolicyValueConfig {
   valueWeight: number; // of the value in the loss
   scoreScale: number; // centipawns k in the value tanh(score / k)
   resultShare: number; // how much of the value target is the game's result instead of the score
+  augment: boolean; // half of the positions are shown mirrored (no castling right left) or from the other side (planes13)
 }
 
 const SHUFFLED = 262_144; // records in memory at a time, 10 MB: of some 3,000 games
@@ -24,14 +25,15 @@ export const POLICY_VALUE: Task<Residual, PolicyValueConfig, BatchSource<PolicyV
     valueWeight: factor,
     scoreScale: z.number().positive(),
     resultShare: factor.max(1),
+    augment: z.boolean(),
   } satisfies { [K in keyof PolicyValueConfig]: z.ZodType<PolicyValueConfig[K]> },
-  defaults: { policyWeight: 1, valueWeight: 1, scoreScale: 400, resultShare: 0 },
+  defaults: { policyWeight: 1, valueWeight: 1, scoreScale: 400, resultShare: 0, augment: false },
 
   open(paths, { train, task, model }, limit) {
-    const { scoreScale, resultShare } = task as unknown as PolicyValueConfig;
+    const { scoreScale, resultShare, augment } = task as unknown as PolicyValueConfig;
     const { board } = model as unknown as ResidualConfig;
     const { moves } = BOARDS[board];
-    const encoding = { kind: "policy-value", planes: board, moves, scoreScale, resultShare } as const;
+    const encoding = { kind: "policy-value", planes: board, moves, scoreScale, resultShare, augment } as const;
     return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
   },
   objective: policyValueObjective,
