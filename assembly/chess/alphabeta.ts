@@ -577,8 +577,10 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
 
   let first = known ? entryMove(known) : 0;
   if (first && !((inCheck || isNoisy(frame, first)) && isLegal(frame, first, moveList(frame)))) first = 0;
-  if (inCheck) startPicking(frame, first, true);
-  else startPickingCaptures(frame, first, -20);
+  if (inCheck) {
+    findChecks(frame);
+    startPicking(frame, first, true);
+  } else startPickingCaptures(frame, first, -20);
   let bestMove = 0;
   let quietEvasions = 0;
   for (let move = nextMove(frame, false); move; move = nextMove(frame, false)) {

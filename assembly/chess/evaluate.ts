@@ -60,6 +60,14 @@ export function evaluationStart(network: bool): void {
   }
 }
 
+/** What a man gains by its place alone when it moves, in centipawns of the middlegame. */
+@inline
+export function placeGain(role: i32, color: i32, from: i32, to: i32): i32 {
+  const flip = color == WHITE ? 0 : 56;
+  const squares = VALUES + (role << 8);
+  return <i32>load<i16>(squares + ((to ^ flip) << 2)) - <i32>load<i16>(squares + ((from ^ flip) << 2));
+}
+
 let middle: i32 = 0;
 let end: i32 = 0;
 

@@ -6,11 +6,33 @@
 //  20 i32 centipawns that a good capture wins at least   24 i32 stage after the table's move   28 i32 stage after good captures
 //
 // A scored move is 32 bits, the score above the move, so that one comparison orders both.
+import { bishopAttacks, bit, FILE_A, FILE_H, knightAttacks, rookAttacks } from "./attacks";
 import { givesCheck } from "./checks";
+import { placeGain } from "./evaluate";
 import { earlier, isKiller, moveList, movedPiece, pickerState, scoredMoves } from "./frame";
 import { captureHistory, continuationHistory, learnCapture, learnContinuation, learnMain, mainHistory } from "./history";
 import { generate, generateNoisy, generateQuiet } from "./movegen";
-import { CASTLING, EN_PASSANT, moveFrom, moveKind, movePromotion, moveTo, PROMOTION, pieceOn, QUEEN, side } from "./position";
+import {
+  BISHOP,
+  CASTLING,
+  colorSet,
+  EN_PASSANT,
+  KING,
+  KNIGHT,
+  moveFrom,
+  moveKind,
+  movePromotion,
+  moveTo,
+  occupied,
+  PAWN,
+  PROMOTION,
+  pieceOn,
+  QUEEN,
+  ROOK,
+  roleSet,
+  side,
+  WHITE,
+} from "./position";
 import { seeAtLeast } from "./see";
 
 // Stages
@@ -73,12 +95,48 @@ function captureScore(frame: usize, move: i32): i32 {
   const role = max(taken(frame, move), 0);
   const score = victimValue(role) * 8 + captureHistory(movedBy(frame, move), role) / 4;
   if (moveKind(move) != PROMOTION) return score;
-  return movePromotion(move) == QUEEN ? score + 6000 : LAST;
+  return movePromotion(move) == QUEEN ? score + 3000 : LAST;
 }
 
-@inline
+/** What the enemy attacks with pawns, with minor pieces too, with rooks too: for `quietScore`, valid while a list is scored. */
+let byPawns: u64 = 0;
+let byMinors: u64 = 0;
+let byRooks: u64 = 0;
+
+function findThreats(p: usize): void {
+  const them = side(p) ^ 1;
+  const enemy = colorSet(p, them);
+  const all = occupied(p);
+  const pawns = roleSet(p, PAWN) & enemy;
+  byPawns =
+    them == WHITE ? ((pawns & ~FILE_A) << 7) | ((pawns & ~FILE_H) << 9) : ((pawns & ~FILE_A) >> 9) | ((pawns & ~FILE_H) >> 7);
+  byMinors = byPawns;
+  let knights = roleSet(p, KNIGHT) & enemy;
+  for (; knights; knights &= knights - 1) byMinors |= knightAttacks(<i32>ctz(knights));
+  let bishops = roleSet(p, BISHOP) & enemy;
+  for (; bishops; bishops &= bishops - 1) byMinors |= bishopAttacks(<i32>ctz(bishops), all);
+  byRooks = byMinors;
+  let rooks = roleSet(p, ROOK) & enemy;
+  for (; rooks; rooks &= rooks - 1) byRooks |= rookAttacks(<i32>ctz(rooks), all);
+}
+
+/** A quiet move by its history, whether it checks, flees from a lesser man or walks into one, and where it puts its man. */
 function quietScore(frame: usize, move: i32): i32 {
-  return isKiller(frame, move) ? KILLER : quietHistory(frame, move, movedBy(frame, move)) / 4;
+  if (isKiller(frame, move)) return KILLER;
+  const from = moveFrom(move);
+  const to = moveTo(move);
+  const moved = movedBy(frame, move);
+  let score = quietHistory(frame, move, moved) / 8;
+  if (moveKind(move) == CASTLING) return score;
+  const role = (moved >> 6 & 7) - 1;
+  score += 2 * placeGain(role, side(frame), from, to);
+  if (givesCheck(frame, move) && seeAtLeast(frame, move, -75)) score += 2300;
+  if (role == PAWN || role == KING) return score;
+  const threats = role == QUEEN ? byRooks : role == ROOK ? byMinors : byPawns;
+  const worth = role == QUEEN ? 7000 : role == ROOK ? 3600 : 2000;
+  if (threats & bit(from)) score += worth;
+  if (threats & bit(to)) score -= worth;
+  return score;
 }
 
 @inline
@@ -100,6 +158,7 @@ function scoreCaptures(frame: usize, at: usize, count: i32, first: i32): usize {
 
 function scoreQuiets(frame: usize, at: usize, count: i32, first: i32): usize {
   const list = moveList(frame);
+  findThreats(frame);
   for (let i = 0; i < count; i++) {
     const move = <i32>load<u16>(list + (i << 1));
     if (move == first) continue;
@@ -111,6 +170,7 @@ function scoreQuiets(frame: usize, at: usize, count: i32, first: i32): usize {
 
 function scoreAll(frame: usize, at: usize, count: i32, first: i32): usize {
   const list = moveList(frame);
+  findThreats(frame);
   for (let i = 0; i < count; i++) {
     const move = <i32>load<u16>(list + (i << 1));
     if (move == first) continue;
