@@ -20,6 +20,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   puzzles: () => import("./puzzles.js"),
   suite: () => import("./suite.js"),
   agreement: () => import("./agreement.js"),
+  play: () => import("./play.js"),
   analyse: () => import("./analyse.js"),
   uci: () => import("./uci.js"),
   "nnue eval": () => import("./nnue-eval.js"),

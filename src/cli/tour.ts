@@ -35,10 +35,12 @@ async function replay(
     position.play(move);
     if (!color) continue;
     if (i > 0) process.stdout.write("\x1b[10A");
-    print(`   ${`${Math.floor(i / 2) + 1}${i % 2 ? "..." : "."} ${san}`.padEnd(20)}\n${drawBoard(position, true)}`);
+    print(
+      `   ${`${Math.floor(i / 2) + 1}${i % 2 ? "..." : "."} ${san}`.padEnd(20)}\n${drawBoard(position, { color }).join("\n")}`,
+    );
     await pause(200);
   }
-  if (!color) print(drawBoard(position, false));
+  if (!color) print(drawBoard(position, { color }).join("\n"));
   return position.outcome();
 }
 

@@ -1,0 +1,74 @@
+import { appendFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { messageOf, UserError } from "#base";
+import { type Color, parseFen, START_FEN } from "#chess";
+import { type Limits, resolvePlayer } from "#engine";
+import { command } from "./command.js";
+import { playTerminalGame } from "./terminal-game.js";
+
+const MOVETIME_MS = 1_000;
+
+export default command({
+  name: "play",
+  summary: "Play a game against a player in the terminal.",
+  details:
+    "Type moves in SAN or UCI; hint, undo, flip, moves, fen, go, resign, quit and help are understood too. The game is printed as\n" +
+    "PGN at its end. Lines may also come from a pipe.",
+  examples: [
+    "tabiya play nnue@ab",
+    "tabiya play net.nnue@ab --color black --movetime 200",
+    'tabiya play "uci:stockfish?UCI_LimitStrength=true&UCI_Elo=1500" --pgn my-games.pgn',
+  ],
+  arguments: {
+    player: { help: "as nnue@ab, RUN@none, random or uci:stockfish; nnue@ab if not given", optional: true },
+  },
+  options: {
+    color: { choices: ["white", "black"], default: "white", help: "your pieces" },
+    fen: { default: START_FEN, help: "the position to begin with" },
+    chess960: { type: "boolean", help: "the position is of Chess960" },
+    movetime: {
+      type: "integer",
+      minimum: 1,
+      help: "milliseconds the player may think; 1000 if no other limit is given",
+    },
+    nodes: { type: "integer", minimum: 1, help: "nodes it may search" },
+    depth: { type: "integer", minimum: 1, help: "plies it may search" },
+    pgn: { help: "file to which the game is added at its end" },
+  },
+  async run({ player: name = "nnue@ab", color, fen, chess960, movetime, nodes, depth, pgn }, { print, json, signal }) {
+    const position = parseFen(fen, { chess960 });
+    if (position.moves().length === 0)
+      throw new UserError("PLAY_OVER", `${fen}: the game is over, there is no move to play.`);
+    const moveTimeMs = movetime ?? (nodes === undefined && depth === undefined ? MOVETIME_MS : undefined);
+    const limits: Limits = { nodes, depth, moveTimeMs };
+    const looked = process.stdin.isTTY && process.stdout.isTTY && !json;
+    const player = await resolvePlayer(name);
+    // Only now: lines that come before somebody waits for them would be lost.
+    const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+    signal.addEventListener("abort", () => lines.close());
+    try {
+      const game = await playTerminalGame(
+        { player, position, human: color as Color, limits, date: new Date() },
+        {
+          lines: lines[Symbol.asyncIterator](),
+          print,
+          prompt: (text) => looked && process.stdout.write(text),
+          color: looked && !process.env.NO_COLOR,
+        },
+      );
+      if (pgn !== undefined) {
+        try {
+          appendFileSync(pgn, game.pgn);
+        } catch (error) {
+          throw new UserError("PLAY_PGN", `${pgn}: the game could not be added (${messageOf(error)}).`, {
+            cause: error,
+          });
+        }
+      }
+      return game;
+    } finally {
+      lines.close();
+      await player.close();
+    }
+  },
+});

@@ -1,0 +1,207 @@
+import {
+  type Color,
+  formatFen,
+  formatSan,
+  formatUci,
+  type Move,
+  type Outcome,
+  opposite,
+  type Position,
+  parseSan,
+  parseUci,
+} from "#chess";
+import type { Choice, Limits, Player } from "#engine";
+import { formatGame, type Result } from "#formats";
+import { drawBoard } from "./board.js";
+
+export interface TerminalGame {
+  player: Player;
+  position: Position; // where the game begins; it is played on
+  human: Color;
+  limits: Limits; // of the player
+  date: Date;
+}
+
+export interface Terminal {
+  lines: AsyncIterator<string>; // what the human types
+  print(text: string): void;
+  prompt(text: string): void; // shown before a line is awaited, where somebody looks
+  color: boolean; // draws the board before every move of the human
+}
+
+export interface FinishedGame {
+  result: Result;
+  reason: string; // "checkmate", "White resigned"; "unfinished"
+  pgn: string;
+  moves: string[]; // UCI
+}
+
+const HELP = `Type a move as Nf3, exd5, O-O, e8=Q or as g1f3, e7e8q; or
+  hint    what the player would do in your place     undo    take your last move back
+  flip    turn the board around                      board   draw it again
+  moves   all legal moves                            fen     the position as text
+  go      let the player move for you: you change sides
+  resign  give the game up                           quit    stop here; the game stays unfinished`;
+
+const nameOf = (color: Color) => (color === "white" ? "White" : "Black");
+
+/** A score for people, of the side that has it: "+0.34", "mate in 3". */
+function showScore({ mate, scoreCp }: Choice): string {
+  if (mate !== undefined) return mate > 0 ? `mate in ${mate}` : `mated in ${-mate}`;
+  return scoreCp === undefined ? "" : `${scoreCp < 0 ? "" : "+"}${(scoreCp / 100).toFixed(2)}`;
+}
+
+/** A move as in a score sheet: "12. Nf3", "12... Nf6". */
+const numbered = (position: Position, move: Move): string =>
+  `${position.fullmoves}${position.turn === "white" ? "." : "..."} ${formatSan(position, move)}`;
+
+/** Plays one game between a human and a player, until it is over or the lines end. */
+export async function playTerminalGame(
+  { player, position, human, limits, date }: TerminalGame,
+  { lines, print, prompt, color }: Terminal,
+): Promise<FinishedGame> {
+  const start = position.clone();
+  let mine = human;
+  let below = human;
+  let ended: { result: Result; reason: string } | undefined;
+
+  const show = () => {
+    const board = drawBoard(position, { color, below, marked: true });
+    const sheet = scoreSheet(start, position, board.length - 1);
+    print(`\n${board.map((row, i) => `${row}   ${sheet[i] ?? ""}`.trimEnd()).join("\n")}`);
+  };
+  const think = async (): Promise<Choice> => player.choose(position, limits);
+
+  const reply = async () => {
+    if (color) prompt(`${player.name} thinks ...\r`);
+    const choice = await think();
+    const score = showScore(choice);
+    print(`${color ? "\x1b[K" : ""}${numbered(position, choice.move)}${score ? `   (${player.name}: ${score})` : ""}`);
+    position.play(choice.move);
+  };
+
+  const takeBack = () => {
+    if (position.history.length < start.history.length + 2) {
+      print("There is no move of yours to take back.");
+      return;
+    }
+    position.undo();
+    position.undo();
+    if (color) show();
+    else print(`Taken back; ${nameOf(position.turn)} to move.`);
+  };
+
+  /** What a line does, if it is no move. */
+  const orders: Record<string, () => Promise<void> | void> = {
+    undo: takeBack,
+    async hint() {
+      const choice = await think();
+      const score = showScore(choice);
+      print(`${player.name} would play ${formatSan(position, choice.move)}${score ? ` (${score})` : ""}.`);
+    },
+    flip() {
+      below = opposite(below);
+      show();
+    },
+    board: show,
+    moves: () =>
+      print(
+        position
+          .moves()
+          .map((move) => formatSan(position, move))
+          .join(" "),
+      ),
+    fen: () => print(formatFen(position)),
+    go() {
+      mine = opposite(mine);
+      below = mine;
+    },
+    resign() {
+      ended = { result: mine === "white" ? "0-1" : "1-0", reason: `${nameOf(mine)} resigned` };
+    },
+    quit() {
+      ended = { result: "*", reason: "unfinished" };
+    },
+    help: () => print(HELP),
+    "?": () => print(HELP),
+  };
+
+  await player.newGame();
+  print(`You have the ${mine} pieces against ${player.name}. Type a move, or help.`);
+  while (!ended) {
+    const outcome = position.outcome();
+    if (outcome) {
+      ended = { result: resultOf(outcome), reason: outcome.reason };
+      break;
+    }
+    if (position.turn !== mine) {
+      await reply();
+      continue;
+    }
+    if (color) show();
+    // One line after another until the human has moved, or has ended the game.
+    for (let moved = false; !moved && !ended && position.turn === mine; ) {
+      prompt(`${position.fullmoves}${mine === "white" ? "." : "..."} `);
+      const { value, done } = await lines.next();
+      const text = done ? "quit" : value.trim();
+      if (text === "") continue;
+      const order = Object.hasOwn(orders, text.toLowerCase()) ? orders[text.toLowerCase()] : undefined;
+      if (order) {
+        await order();
+        continue;
+      }
+      const move = parseUci(position, text.toLowerCase()) ?? parseSan(position, text);
+      if (move === undefined) {
+        print(`"${text.slice(0, 40)}" is no legal move here. Try: moves, or help.`);
+        continue;
+      }
+      if (!color) print(numbered(position, move));
+      position.play(move);
+      moved = true;
+    }
+  }
+
+  if (color) show();
+  const { result, reason } = ended;
+  print(`\n${result === "*" ? "The game is unfinished." : `${reason}: ${result}`}`);
+  const white = mine === "white";
+  const tags = new Map([
+    ["Event", "A game in the terminal"],
+    ["Site", "?"],
+    ["Date", date.toISOString().slice(0, 10).replaceAll("-", ".")],
+    ["Round", "-"],
+    ["White", white ? "Human" : player.name],
+    ["Black", white ? player.name : "Human"],
+    ["Result", result],
+  ]);
+  const played = position.history.slice(start.history.length);
+  const pgn = formatGame({ tags, result, start, moves: played });
+  print(`\n${pgn.trimEnd()}`);
+  return { result, reason, pgn, moves: spell(start, played) };
+}
+
+const resultOf = ({ winner }: Outcome): Result =>
+  winner === undefined ? "1/2-1/2" : winner === "white" ? "1-0" : "0-1";
+
+function spell(start: Position, moves: readonly Move[]): string[] {
+  const board = start.clone();
+  return moves.map((move) => {
+    const text = formatUci(board, move);
+    board.play(move);
+    return text;
+  });
+}
+
+/** The last moves in two columns, at most so many lines. */
+function scoreSheet(start: Position, now: Position, most: number): string[] {
+  const board = start.clone();
+  const rows: string[] = [];
+  for (const move of now.history.slice(start.history.length)) {
+    const san = formatSan(board, move);
+    if (board.turn === "white") rows.push(`${String(board.fullmoves).padStart(3)}. ${san.padEnd(8)}`);
+    else if (rows.length === 0) rows.push(`${String(board.fullmoves).padStart(3)}. ${"...".padEnd(8)}${san}`);
+    else rows[rows.length - 1] += san;
+    board.play(move);
+  }
+  return rows.slice(-most);
+}
