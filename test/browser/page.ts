@@ -19,13 +19,17 @@ const ARGS = [
   "--disable-sync",
 ];
 
-/**
- * Bundles a program as a page would have it (the browser side of every platform door), runs it in headless Chromium
- * from a server on this machine, and returns what its default export resolves to.
- */
-export async function runInPage(source: string): Promise<unknown> {
-  const bundle = await build({
-    stdin: { contents: source, resolveDir: process.cwd(), loader: "js" },
+const WORKERS = ["/search/alphabeta/search-worker.js"];
+
+/** With these a page is isolated from other origins, and its threads may share memory. */
+const ISOLATED = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
+
+/** A program and all it imports as one file, with the browser side of every platform door. */
+async function bundle(source: { contents: string } | { file: string }): Promise<string> {
+  const { outputFiles } = await build({
+    ...("contents" in source
+      ? { stdin: { contents: source.contents, resolveDir: process.cwd(), loader: "js" } }
+      : { entryPoints: [source.file] }),
     bundle: true,
     write: false,
     format: "esm",
@@ -33,15 +37,29 @@ export async function runInPage(source: string): Promise<unknown> {
     conditions: ["browser"],
     target: "es2022",
   });
-  const files = new Map<string, string | Uint8Array>([
+  return outputFiles[0].text;
+}
+
+/**
+ * Bundles a program as a page would have it, runs it in headless Chromium from a server on this machine, and returns what
+ * its default export resolves to.
+ */
+export async function runInPage(source: string, { isolated = false } = {}): Promise<unknown> {
+  const files = new Map([
     ["/", "<!doctype html><title>test</title>"],
-    ["/app/page.js", bundle.outputFiles[0].text], // as deep as base/ in dist, so that ../wasm is found
+    ["/app/page.js", await bundle({ contents: source })],
   ]);
+  for (const path of WORKERS) files.set(path, await bundle({ file: `dist${path}` }));
   const server = createServer(async (request, response) => {
-    const path = new URL(request.url ?? "/", "http://x").pathname;
+    const { pathname } = new URL(request.url ?? "/", "http://x");
+    // Bundles stand at different depths, and each looks for the folder wasm beside its own.
+    const path = pathname.replace(/^.*(?=\/wasm\/)/, "");
     const body = files.get(path) ?? (await readFile(`dist${path}`).catch(() => undefined));
     response
-      .writeHead(body === undefined ? 404 : 200, { "content-type": TYPES[extname(path)] ?? "text/html" })
+      .writeHead(body === undefined ? 404 : 200, {
+        "content-type": TYPES[extname(path)] ?? "text/html",
+        ...(isolated ? ISOLATED : {}),
+      })
       .end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
