@@ -2,6 +2,7 @@
 import { UserError } from "#base";
 import { type Move, type Position, parseFen, parseUci } from "#chess";
 import { type Choice, type Limits, mateScore, type Player, type Variation } from "#engine";
+import { kendallTau } from "#training";
 import { shareInterval } from "./examine.js";
 
 /** A position with what is known about it. */
@@ -46,21 +47,6 @@ export function parseMoveLabels(line: string, where: string): Required<Pick<Labe
     moves.set(move, score);
   }
   return { position, moves };
-}
-
-/** Kendall's tau-b: 1 if two lists rank their members alike, -1 if the other way round; undefined if one is all ties. */
-export function kendallTau(a: readonly number[], b: readonly number[]): number | undefined {
-  let agree = 0;
-  let [pairsA, pairsB] = [0, 0]; // without ties
-  for (let i = 0; i < a.length; i++) {
-    for (let j = 0; j < i; j++) {
-      const [x, y] = [Math.sign(a[i] - a[j]), Math.sign(b[i] - b[j])];
-      agree += x * y;
-      pairsA += x * x;
-      pairsB += y * y;
-    }
-  }
-  return pairsA === 0 || pairsB === 0 ? undefined : agree / Math.sqrt(pairsA * pairsB);
 }
 
 /** Lets the player look at a labelled position, with as many variations as the labels can judge. */
@@ -145,11 +131,13 @@ export class Agreement {
     this.addRank(order.findIndex((move) => move !== undefined && labels.get(move) === best));
     if (chosen !== undefined) this.regret.add((valueOfScore(best) - valueOfScore(chosen)) / 2);
     const [given, truth]: [number[], number[]] = [[], []];
-    for (const { pv, scoreCp } of choice.variations) {
+    // A policy ranks the moves without a score for each.
+    const isScored = choice.variations.every(({ scoreCp }) => scoreCp !== undefined);
+    for (const [rank, { pv, scoreCp }] of choice.variations.entries()) {
       const move = pv.length > 0 ? parseUci(position, pv[0]) : undefined;
       const label = move === undefined ? undefined : labels.get(move);
-      if (label === undefined || scoreCp === undefined) continue;
-      given.push(scoreCp);
+      if (label === undefined) continue;
+      given.push(isScored ? scoreCp! : -rank);
       truth.push(label);
     }
     const tau = kendallTau(given, truth);

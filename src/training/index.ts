@@ -16,6 +16,7 @@ export {
 } from "./checkpoint.js";
 export { parseRecipe, parseSetting, type Recipe, resolveRecipe, TRAIN_DEFAULTS, type TrainConfig } from "./config.js";
 export { type DataSource, parseSource } from "./data-source.js";
+export { kendallTau } from "./kendall.js";
 export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
 export type { PolicyValueConfig } from "./policy-value.js";
 export { judgePolicyValue, type PolicyValueJudgement } from "./policy-value-judge.js";
