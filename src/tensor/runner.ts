@@ -14,7 +14,11 @@ interface Metadata {
   shape?: readonly (number | string)[];
 }
 
-export async function createSession(model: Uint8Array, { device = "cpu", threads = 0 }: SessionOptions) {
+export async function createSession(
+  model: Uint8Array,
+  { device = "cpu", threads = 0 }: SessionOptions,
+  rewriting: "all" | "basic" = "all", // how much ONNX Runtime may change the model
+) {
   if (!DEVICES.includes(device)) {
     throw new UserError(
       "DEVICE_UNKNOWN",
@@ -27,6 +31,7 @@ export async function createSession(model: Uint8Array, { device = "cpu", threads
   try {
     const session = await runtime.InferenceSession.create(model, {
       executionProviders: [device],
+      graphOptimizationLevel: rewriting,
       ...(threads > 0 ? { intraOpNumThreads: threads } : {}),
       logSeverityLevel: device === "cpu" ? 3 : 4,
       // Two sessions used in turn (a match, training beside validation) slow each other down if idle threads spin.

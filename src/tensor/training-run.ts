@@ -140,7 +140,8 @@ export class TrainingRun {
     }));
     const from = results[0] ?? 0;
     const start = performance.now();
-    const { runtime, session } = await createSession(plan.model, plan.options);
+    // Our own choice of layouts stands: of the further rewritings one turns matrices more often than we do.
+    const { runtime, session } = await createSession(plan.model, plan.options, "basic");
     const sessionMs = performance.now() - start;
     const run = new TrainingRun(
       sessionMs,

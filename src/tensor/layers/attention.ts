@@ -64,10 +64,11 @@ function core(
     const inner = dy.mul(context).sum(-1, { keep: true }).transpose([1, 0, 2]); // [b, t, 1]
     const dWeights = rowsFirst(dy, v, { a: true, b: true, transB: true });
     const dScores = dWeights.sub(inner).mul(weights);
-    const dq = rowsFirst(dScores, k, { b: true, alpha });
-    const dk = rowsFirst(dScores, q, { b: true, transA: true, alpha });
-    const dv = rowsFirst(weights, dy, { b: true, transA: true });
-    return [dq, dk, dv].map((x) => x.transpose([1, 0, 2]));
+    const dq = rowsFirst(dScores, k, { b: true, alpha }).transpose([1, 0, 2]);
+    // As [b, width, s]: then the smaller matrix is the one to be read with rows and columns swapped.
+    const dk = rowsFirst(q, dScores, { a: true, transA: true, alpha }).transpose([2, 0, 1]);
+    const dv = rowsFirst(dy, weights, { a: true, transA: true }).transpose([2, 0, 1]);
+    return [dq, dk, dv];
   });
 }
 

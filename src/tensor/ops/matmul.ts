@@ -15,6 +15,16 @@ const columns = (shape: Shape, transposed: boolean) => shape.at(transposed ? -2 
 /** The product of a weight [k, n] with a stack [..., m, k] is one product of matrices; so are its gradients. */
 const flat = (x: Tensor): Tensor => x.reshape([-1, x.dim(-1)]);
 
+/**
+ * a^T b. FusedMatMul turns a block of `a` again for every 128 columns of `b`; where these are many, turning all of it
+ * once is a tenth faster.
+ */
+function outer(a: Tensor, b: Tensor, alpha: number): Tensor {
+  const [rows, columns] = [a.dim(1), b.dim(1)];
+  const wide = typeof rows === "number" && typeof columns === "number" && columns >= 2 * rows;
+  return wide ? a.transpose().matmul(b, { alpha }) : a.matmul(b, { transA: true, alpha });
+}
+
 export const MATMUL = {
   matmul: {
     infer([a, b], attributes, fail) {
@@ -35,7 +45,7 @@ export const MATMUL = {
       const { transA, transB, alpha } = attributes as unknown as Options;
       if (!transA && b.shape.length === 2 && a.shape.length > 2) {
         const [a2, dy2] = [flat(a), flat(dy!)];
-        const db = transB ? dy2.matmul(a2, { transA: true, alpha }) : a2.matmul(dy2, { transA: true, alpha });
+        const db = transB ? outer(dy2, a2, alpha) : outer(a2, dy2, alpha);
         return [dy2.matmul(b, { transB: !transB, alpha }).reshape(a.shape), db];
       }
       const da = transA
