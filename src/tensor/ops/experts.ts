@@ -114,10 +114,15 @@ export const EXPERTS = {
       expertMatmul(x, dz!, counts, false),
       undefined,
     ],
-    emit({ inputs: [, , tensor], outputs: [z] }, [x, y, counts], emitter) {
+    emit({ inputs: [x2, y2, tensor], outputs: [z] }, [x, y, counts], emitter) {
       const experts = tensor.shape[0] as number;
       const [xs, ys] = [x, y].map((name) => cut(name, counts, experts, emitter));
-      const parts = xs.map((piece, i) => emitter.add("FusedMatMul", [piece, ys[i]], { transA: 1 }, "com.microsoft"));
+      const wide = Number(y2.dim(1)) >= 2 * Number(x2.dim(1)); // see `outer` of the plain product
+      const parts = xs.map((piece, i) =>
+        wide
+          ? emitter.add("MatMul", [emitter.add("Transpose", [piece], { perm: [1, 0] }), ys[i]])
+          : emitter.add("FusedMatMul", [piece, ys[i]], { transA: 1 }, "com.microsoft"),
+      );
       return emitter.reshape(emitter.add("Concat", parts, { axis: 0 }), z.shape);
     },
     evaluate(_, [x, y, counts]) {

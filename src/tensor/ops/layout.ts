@@ -23,6 +23,17 @@ function reshaped(from: Shape, to: Shape): Shape | undefined {
   return rest === undefined ? undefined : to.map((dim, i) => (i === hole ? rest : dim));
 }
 
+/** The axes of an order, those together that stay side by side. */
+function neighbours(order: readonly number[]): number[][] {
+  const groups: number[][] = [];
+  for (const axis of order) {
+    const last = groups.at(-1);
+    if (last?.at(-1) === axis - 1) last.push(axis);
+    else groups.push([axis]);
+  }
+  return groups;
+}
+
 interface Slice {
   axis: number;
   start: number;
@@ -75,7 +86,18 @@ export const LAYOUT = {
       const axes = order as readonly number[];
       return [dy!.transpose(axes.map((_, i) => axes.indexOf(i)))];
     },
-    emit: ({ attributes: { order } }, [x], emitter) => emitter.add("Transpose", [x], { perm: order as number[] }),
+    emit({ inputs: [from], outputs: [to], attributes: { order } }, [x], emitter) {
+      const axes = order as readonly number[];
+      // An export keeps the axes a reader expects; ONNX Runtime is up to ten times faster with fewer of them.
+      const groups = emitter.mode === "training" ? neighbours(axes) : axes.map((axis) => [axis]);
+      const sorted = [...groups].sort(([a], [b]) => a - b);
+      const sizes = sorted.map((group) => sizeOf(group.map((axis) => from.shape[axis])));
+      const perm = groups.map((group) => sorted.indexOf(group));
+      if (groups.length === axes.length || sizes.includes(undefined))
+        return emitter.add("Transpose", [x], { perm: axes });
+      const merged = emitter.add("Transpose", [emitter.reshape(x, sizes as Shape)], { perm });
+      return emitter.reshape(merged, to.shape);
+    },
     evaluate({ attributes: { order } }, [x]) {
       const axes = order as readonly number[];
       return fill(
