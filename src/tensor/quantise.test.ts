@@ -111,6 +111,24 @@ test("static 8-bit convolutions and products differ by a few percent", async () 
     );
 });
 
+test("a static convolution's bias is counted in steps of its sums: input scale times weight scale", async () => {
+  const model = small();
+  const quantised = quantiseStatic(model, await calibrate(model, [planes()]));
+  const floats = (name: string) => {
+    const { bytes: raw } = quantised.initialisers.find((tensor) => tensor.name === name)!;
+    return new Float32Array(raw.slice().buffer);
+  };
+  const scalesOf = (name: string) => floats(quantised.nodes.find(({ outputs }) => outputs.includes(name))!.inputs[1]);
+  // Runtimes with an integer convolution drop the bias's own scale, trusting that it is this one (ONNX, QLinearConv).
+  for (const { inputs } of quantised.nodes.filter(({ op }) => op === "Conv")) {
+    const [[input], weights, bias] = inputs.map(scalesOf);
+    assert.equal(bias.length, weights.length);
+    bias.forEach((unit, i) => {
+      assert.ok(Math.abs(unit / (weights[i] * input) - 1) < 1e-6, `${unit} at ${i}`);
+    });
+  }
+});
+
 test("ranges hold the extremes of all batches, and zero", async () => {
   const net = { layer: linear(2, 2, random) };
   parametersOf(net);
