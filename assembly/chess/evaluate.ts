@@ -7,6 +7,7 @@ import {
   BLACK,
   colorSet,
   KING,
+  key,
   KNIGHT,
   kingSquare,
   occupied,
@@ -146,9 +147,27 @@ function handWritten(p: usize): i32 {
   return (side(p) == WHITE ? white : -white) + 12;
 }
 
+let noise: i32 = 0;
+let noiseSeed: u64 = 0;
+
+/** Makes evaluations wrong by up to so many centipawns, always the same way for a position and a seed: a weaker player. */
+export function setNoise(centipawns: i32, seed: u64): void {
+  noise = centipawns;
+  noiseSeed = seed;
+}
+
+/** Between -noise and noise, small errors being likelier. */
+function error(p: usize): i32 {
+  let h = (key(p) ^ noiseSeed) * 0x9e3779b97f4a7c15;
+  h ^= h >> 32;
+  h *= 0xbf58476d1ce4e5b9;
+  return (noise * (<i32>((h >> 16) & 0xffff) - <i32>(h >> 48))) / 0xffff;
+}
+
 /** For the side to move, which is not in check; `ply` is where the position stands in the stack of the network. */
 export function evaluate(p: usize, ply: i32): i32 {
-  const value = useNetwork ? nnueCentipawns(ply) : handWritten(p);
+  let value = useNetwork ? nnueCentipawns(ply) : handWritten(p);
+  if (noise) value += error(p);
   // The longer nothing happens the nearer is the draw.
   const damped = (value * (220 - min(rule50(p), 100))) / 220;
   return max(-30000, min(30000, damped));

@@ -22,6 +22,7 @@ export {
   encodePlanes13,
   encodePlanes18,
 } from "./encoders";
+export { setNoise } from "./evaluate";
 export { packGame } from "./game-rows";
 export { generate, generateNoisy } from "./movegen";
 export { orderingCheck } from "./ordering-walk";

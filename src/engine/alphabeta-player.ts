@@ -1,5 +1,6 @@
 import { formatUci, type Move, type Position } from "#chess";
 import { allotTime, MATE_FOUND_CP, type Search, type SearchLimits, type SearchLine } from "#search";
+import { LagMeter } from "./lag.js";
 import type { Choice, Limits, Player, Variation } from "./player.js";
 
 /** Moves to mate of a score, negative for the mated side; undefined if it is no mate. */
@@ -53,6 +54,8 @@ const OVERHEAD_MS = 15;
 
 /** The alpha-beta search as a player in games. */
 export class AlphaBetaPlayer implements Player {
+  private readonly lag = new LagMeter();
+
   constructor(
     readonly name: string,
     private readonly engine: Search,
@@ -65,11 +68,14 @@ export class AlphaBetaPlayer implements Player {
 
   async choose(position: Position, limits: Limits): Promise<Choice> {
     const start = performance.now();
-    const wanted = searchLimits(position, limits, OVERHEAD_MS);
+    const { clock } = limits;
+    const overheadMs = clock ? this.lag.allowance(position, clock, OVERHEAD_MS) : OVERHEAD_MS;
+    const wanted = searchLimits(position, limits, overheadMs);
     wanted.nodes = Math.min(this.nodes ?? Infinity, wanted.nodes ?? Infinity);
     if (wanted.nodes === Infinity) delete wanted.nodes;
     const { lines, nodes, depth } = await this.engine.search(position, wanted);
     const variations = lines.map((line) => this.variation(position, line, depth));
+    if (clock) this.lag.answered(position, clock, performance.now() - start);
     return { ...variations[0], move: lines[0].pv[0], nodes, timeMs: performance.now() - start, variations };
   }
 

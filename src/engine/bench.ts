@@ -64,15 +64,21 @@ export interface BenchResult {
   nps: number;
 }
 
+const WARM_UP = { positions: 10, depth: 11 }; // half a second: until then a part of the module runs unoptimised
+
 /**
  * Searches fifty positions to a fixed depth with an empty memory before each: on one thread the number of nodes is the
- * signature of the search, the same on every machine.
+ * signature of the search, the same on every machine. A few searches that do not count warm the machine up.
  */
 export async function runBench(
   search: AlphaBeta,
   depth: number,
   isOver: () => boolean = () => false,
 ): Promise<BenchResult> {
+  for (const fen of POSITIONS.slice(0, WARM_UP.positions)) {
+    if (isOver()) break;
+    await search.search(parseFen(fen), { depth: Math.min(depth, WARM_UP.depth) });
+  }
   let signature = 0;
   let ms = 0;
   for (const fen of POSITIONS) {

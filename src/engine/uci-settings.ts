@@ -1,6 +1,7 @@
 // The options our engine offers to a chess program, and what is made of `setoption`.
 import { suggestion, UserError } from "#base";
 import { BUILTIN } from "./alphabeta-engine.js";
+import { ELO_RANGE } from "./strength.js";
 
 interface Check {
   type: "check";
@@ -16,8 +17,6 @@ interface Text {
   type: "string";
   default: string;
 }
-
-export const ELO_RANGE = { min: 1000, max: 2800 } as const;
 
 export const UCI_SETTINGS = {
   Hash: { type: "spin", default: 16, min: 1, max: 2048 }, // MB
@@ -73,9 +72,3 @@ export function applySetting(settings: Settings, text: string): keyof Settings {
   } else set(value);
   return name;
 }
-
-/**
- * Nodes a move for a strength. The scale is a rule of thumb, not yet measured: 1000 nodes are called 2000, and every
- * tenfold number 270 points more.
- */
-export const nodesForElo = (elo: number): number => Math.max(1, Math.round(10 ** (3 + (elo - 2000) / 270)));

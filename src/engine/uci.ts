@@ -7,8 +7,10 @@ import { type AlphaBetaEngine, createAlphaBeta } from "./alphabeta-engine.js";
 import { formatLine, mateOf, searchLimits, wdlOf } from "./alphabeta-player.js";
 import { BENCH_DEPTH, runBench } from "./bench.js";
 import { drawBoard } from "./board.js";
+import { LagMeter } from "./lag.js";
+import { strengthOf } from "./strength.js";
 import { type GoRequest, parseGo } from "./uci-go.js";
-import { applySetting, declareSettings, defaultSettings, nodesForElo } from "./uci-settings.js";
+import { applySetting, declareSettings, defaultSettings } from "./uci-settings.js";
 
 export interface UciOptions {
   version: string;
@@ -47,6 +49,8 @@ export async function runUci(
   }
 }
 
+const newSeed = () => Math.floor(Math.random() * 2 ** 31);
+
 class UciServer {
   private readonly settings = defaultSettings();
   private position = parseFen(START_FEN);
@@ -54,7 +58,9 @@ class UciServer {
   private built = ""; // the settings the engine was made with
   private work: Promise<void> = Promise.resolve(); // what must be done before the next search or `readyok`
   private running: Running | undefined;
+  private readonly lag = new LagMeter();
   private closed = false;
+  private seed = newSeed(); // of the errors of a weaker player: every game has its own
   private readonly queue: string[] = []; // lines that wait for the end of the search
 
   constructor(
@@ -123,6 +129,7 @@ class UciServer {
         this.after(async () => {
           await this.build();
           await this.engine?.search.clear();
+          this.seed = newSeed();
         });
         return;
       case "setoption":
@@ -249,6 +256,7 @@ class UciServer {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
+    const pondered = request.ponder;
     const waits = request.infinite || request.ponder || this.endless(request);
     const running: Running = { done: Promise.resolve(), release, request, position, stopped: false };
     if (!waits) release();
@@ -260,6 +268,8 @@ class UciServer {
         await released;
         const [best, ponder] = formatLine(position, report.lines[0].pv);
         this.print(`bestmove ${best}${ponder ? ` ponder ${ponder}` : ""}`);
+        if (request.clock && !pondered)
+          this.lag.answered(position, request.clock, performance.timeOrigin + performance.now() - startMs);
       } catch (error) {
         this.complain(`the search failed: ${messageOf(error)}`);
         this.print(`bestmove ${formatUci(position, position.moves()[0])}`);
@@ -277,17 +287,17 @@ class UciServer {
 
   /** The limits of a request, strength included. */
   private limits(position: Position, request: GoRequest): SearchLimits {
+    const least = this.settings["Move Overhead"];
+    const overheadMs = request.clock ? this.lag.allowance(position, request.clock, least) : least;
     const limits: SearchLimits = {
-      ...searchLimits(position, request, this.settings["Move Overhead"]),
+      ...searchLimits(position, request, overheadMs),
       mate: request.mate,
       multiPv: this.settings.MultiPV,
     };
     if (request.moves && request.moves.length > 0) limits.moves = request.moves;
-    const caps = [
-      limits.nodes,
-      this.options.nodes,
-      this.settings.UCI_LimitStrength ? nodesForElo(this.settings.UCI_Elo) : undefined,
-    ];
+    const weaker = this.settings.UCI_LimitStrength ? strengthOf(this.settings.UCI_Elo) : undefined;
+    if (weaker) limits.noise = { cp: weaker.noiseCp, seed: this.seed };
+    const caps = [limits.nodes, this.options.nodes, weaker?.nodes];
     const most = Math.min(...caps.filter((cap) => cap !== undefined));
     if (most < Infinity) limits.nodes = most;
     return limits;

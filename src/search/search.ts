@@ -9,6 +9,7 @@ export interface SearchLimits {
   hardMs?: number; // the search ends at once
   multiPv?: number; // how many best lines to find; 1 if not said
   moves?: readonly Move[]; // only these at the root
+  noise?: { cp: number; seed: number }; // evaluations are wrong by up to so many centipawns: a weaker player
 }
 
 /** One line of play, best first. */

@@ -153,3 +153,18 @@ test("time: the clock is never emptied, and more time means more thought", () =>
   const short = allotTime({ leftMs: 1000, incrementMs: 0, overheadMs: 0 });
   assert.ok(allotTime({ leftMs: 10_000, incrementMs: 0, overheadMs: 0 }).softMs > short.softMs * 5);
 });
+
+test("noise bends every evaluation, by no more than was said, and each seed in its own way", async () => {
+  const position = parseFen("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3");
+  const score = async (noise?: { cp: number; seed: number }) => {
+    await search.clear();
+    const { lines } = await search.search(position, { depth: 1, moves: [parseUci(position, "a2a3") as number], noise });
+    return lines[0].scoreCp;
+  };
+  const exact = await score();
+  const bent: number[] = [];
+  for (let seed = 1; seed <= 8; seed++) bent.push(await score({ cp: 40, seed }));
+  assert.ok(new Set(bent).size > 3, bent.join());
+  for (const each of bent) assert.ok(Math.abs(each - exact) <= 40, `${each}, without noise ${exact}`);
+  assert.equal(await score({ cp: 0, seed: 1 }), exact);
+});

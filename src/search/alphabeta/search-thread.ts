@@ -16,6 +16,7 @@ interface Exports {
   resume(nodes: bigint): void;
   nodesSearched(): bigint;
   rootEvaluation(): number;
+  setNoise(cp: number, seed: bigint): void;
   tableAge(age: number): void;
   tableUse(): number;
   historyClear(): void;
@@ -177,6 +178,7 @@ export class SearchThread {
     const kept = keys.slice(-MOST_KEYS);
     new BigUint64Array(buffer, wasm.exports.gameKeys(), kept.length).set(kept);
     wasm.exports.tableAge(age);
+    wasm.exports.setNoise(limits.noise?.cp ?? 0, BigInt(limits.noise?.seed ?? 0));
     wasm.exports.setRoot(input, kept.length, input + POSITION_BYTES, moves.length, layout.image !== 0);
   }
 

@@ -13,9 +13,9 @@ export function allotTime({ leftMs, incrementMs, movesToGo, overheadMs }: OwnClo
 } {
   const left = Math.max(1, leftMs - overheadMs);
   const moves = Math.min(movesToGo ?? 24, 40);
-  // Of the increment a part is kept, lest a few slow moves in a row empty the clock.
-  const share =
-    movesToGo === undefined ? left / moves + 0.75 * incrementMs : (0.95 * left) / moves + 0.75 * incrementMs;
+  // What the next moves gain and lose on their way is part of the account: an increment smaller than the overhead is a loss.
+  const gains = 0.75 * incrementMs - overheadMs;
+  const share = Math.max(0, (movesToGo === undefined ? left : 0.95 * left) / moves + gains);
   const most = movesToGo === 1 ? 0.9 * left : 0.55 * left;
   const hardMs = Math.max(1, Math.min(most, share * 4.5));
   return { softMs: Math.max(1, Math.min(share * 0.8, hardMs)), hardMs };

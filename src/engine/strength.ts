@@ -1,0 +1,35 @@
+/** How a weaker player is made: it sees fewer positions, and errs in all of them. */
+export interface Strength {
+  nodes: number; // a move
+  noiseCp: number; // evaluations are wrong by up to so much
+}
+
+/** Measured by matches with Stockfish 12's network; docs/strength.md says how. Between two levels both numbers are interpolated. */
+const LEVELS: readonly (Strength & { elo: number })[] = [
+  { elo: 500, nodes: 30, noiseCp: 500 },
+  { elo: 815, nodes: 60, noiseCp: 350 },
+  { elo: 1100, nodes: 120, noiseCp: 250 },
+  { elo: 1535, nodes: 300, noiseCp: 180 },
+  { elo: 1900, nodes: 800, noiseCp: 120 },
+  { elo: 2265, nodes: 2500, noiseCp: 70 },
+  { elo: 2745, nodes: 8000, noiseCp: 30 },
+];
+
+export const ELO_RANGE = { min: LEVELS[0].elo, max: LEVELS[LEVELS.length - 1].elo } as const;
+
+/** The limits that make a player of this Elo, which lies in ELO_RANGE. */
+export function strengthOf(elo: number): Strength {
+  const at = Math.min(
+    LEVELS.length - 2,
+    Math.max(
+      0,
+      LEVELS.findLastIndex((level) => level.elo <= elo),
+    ),
+  );
+  const [below, above] = [LEVELS[at], LEVELS[at + 1]];
+  const share = (elo - below.elo) / (above.elo - below.elo);
+  return {
+    nodes: Math.round(below.nodes * (above.nodes / below.nodes) ** share),
+    noiseCp: Math.round(below.noiseCp + (above.noiseCp - below.noiseCp) * share),
+  };
+}
