@@ -4,6 +4,7 @@ import { type Limits, type Player, resolvePlayer, type Variation } from "#engine
 import { command } from "./command.js";
 
 const MOVETIME_MS = 1_000;
+const POLICY_SHOWN = 5; // moves that a network likes best
 
 /** Win probability of the side to move for a score in centipawns, as in designs of action values. */
 const winProbability = (cp: number): number => 1 / (1 + Math.exp(-0.00368208 * cp));
@@ -37,8 +38,9 @@ export default command({
   examples: [
     'tabiya analyse nnue@ab --fen "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3" --multipv 3',
     "tabiya analyse uci:stockfish --depth 12 --move e4 --json",
+    "tabiya analyse runs/a@none --move e4",
   ],
-  arguments: { player: { help: "as nnue@ab, net.nnue@ab or uci:stockfish" } },
+  arguments: { player: { help: "as nnue@ab, net.nnue@ab, runs/a@none or uci:stockfish" } },
   options: {
     fen: { default: START_FEN, help: "the position" },
     chess960: { type: "boolean", help: "the position is of Chess960" },
@@ -71,7 +73,11 @@ export default command({
         pv,
       }));
       for (const line of variations) print(`${showScore(line).padStart(8)}  ${line.pv.join(" ")}`);
-      const result = { best: pv[0], scoreCp, wdl, pv, policy: null, lines, nodes: choice.nodes };
+      const { policy = null } = choice;
+      const shares = Object.entries(policy ?? {}).slice(0, POLICY_SHOWN);
+      if (wdl) print(`win ${wdl[0] / 10} %, draw ${wdl[1] / 10} %, loss ${wdl[2] / 10} %`);
+      for (const [uci, share] of shares) print(`${`${(share * 100).toFixed(1)} %`.padStart(8)}  ${uci}`);
+      const result = { best: pv[0], scoreCp, wdl, pv, policy, lines, nodes: choice.nodes };
       if (asked === undefined) return result;
       const answer = await moveValue(player, position, asked, limits);
       const sure = answer.confidence === null ? "" : ` (likeliest bucket: ${(answer.confidence * 100).toFixed(1)} %)`;

@@ -31,6 +31,7 @@ export interface Variation {
 
 export interface Choice extends Variation {
   move: Move;
+  policy?: Readonly<Record<string, number>>; // the share of each legal move, if a network has such an opinion
   nodes?: number;
   timeMs: number; // from the question to the answer
   variations: readonly Variation[]; // as many as `multiPv` asked for; the first is repeated in this object
@@ -41,7 +42,7 @@ export interface MoveValue {
   move: Move;
   winProbability: number; // of the mover, draws counting half
   scoreCp: number; // the same in centipawns
-  confidence: number; // the share of its likeliest answer
+  confidence: number | null; // the share of its likeliest answer, if it weighs several
 }
 
 /** Ways in which a player can spoil a game. */

@@ -38,9 +38,10 @@ export type Settings = { [K in keyof Table]: ValueOf<Table[K]> };
 export const defaultSettings = (): Settings =>
   Object.fromEntries(Object.entries(UCI_SETTINGS).map(([name, setting]) => [name, setting.default])) as Settings;
 
-/** The lines that declare the options. */
-export const declareSettings = (): string[] =>
-  Object.entries(UCI_SETTINGS).map(([name, setting]: [string, Check | Spin | Text]) => {
+/** The lines that declare the options, or some of them. */
+export const declareSettings = (names = Object.keys(UCI_SETTINGS) as readonly (keyof Table)[]): string[] =>
+  names.map((name) => {
+    const setting: Check | Spin | Text = UCI_SETTINGS[name];
     const range = setting.type === "spin" ? ` min ${setting.min} max ${setting.max}` : "";
     return `option name ${name} type ${setting.type} default ${setting.default}${range}`;
   });

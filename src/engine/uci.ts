@@ -10,6 +10,7 @@ import { drawBoard } from "./board.js";
 import { LagMeter } from "./lag.js";
 import { strengthOf } from "./strength.js";
 import { type GoRequest, parseGo } from "./uci-go.js";
+import { parsePosition } from "./uci-position.js";
 import { applySetting, declareSettings, defaultSettings } from "./uci-settings.js";
 
 export interface UciOptions {
@@ -216,28 +217,7 @@ class UciServer {
   }
 
   private setPosition(words: string[]): void {
-    const at = words.indexOf("moves");
-    const head = at < 0 ? words : words.slice(0, at);
-    const chess960 = this.settings.UCI_Chess960;
-    let position: Position;
-    if (head[0] === "startpos") position = parseFen(START_FEN, { chess960 });
-    else if (head[0] === "fen") position = parseFen(head.slice(1).join(" "), { chess960 });
-    else
-      throw new UserError(
-        "UCI_POSITION",
-        `position "${(head[0] ?? "").slice(0, 60)}": expected "startpos" or "fen FEN".`,
-      );
-    for (const word of at < 0 ? [] : words.slice(at + 1)) {
-      const move = parseUci(position, word);
-      if (move === undefined) {
-        this.complain(
-          `The move "${word.slice(0, 20)}" is not legal after ${position.history.length} moves; it and the rest were left out.`,
-        );
-        break;
-      }
-      position.play(move);
-    }
-    this.position = position;
+    this.position = parsePosition(words, this.settings.UCI_Chess960, (text) => this.complain(text));
   }
 
   private go(words: string[]): void {
