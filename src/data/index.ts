@@ -1,4 +1,5 @@
 export { canConvert, convertRecord, findMoveTable } from "./convert.js";
+export { Dataset, type PgnOptions, type SelfPlayOptions } from "./dataset.js";
 export { type DedupeOptions, dedupeRecords } from "./dedupe.js";
 export { parseChoices, parseResults, TIME_CLASSES, VARIANTS } from "./filter.js";
 export { IMPORT_KINDS } from "./game-importer.js";

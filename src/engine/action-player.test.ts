@@ -36,7 +36,9 @@ test("the move of the highest expected value is played, and others follow in ord
         variations.map(({ pv }) => pv[0]),
         ranked.slice(0, 5).map((value) => formatUci(position, value.move)),
       );
-      assert.ok(values.every(({ winProbability: p, confidence: c }) => p > 0 && p < 1 && c > 1 / 128 && c <= 1));
+      assert.ok(
+        values.every(({ winProbability: p, confidence: c }) => p > 0 && p < 1 && c !== null && c > 1 / 128 && c <= 1),
+      );
     }
   }));
 

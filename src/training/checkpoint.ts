@@ -91,11 +91,25 @@ export async function saveCheckpoint(
   });
 }
 
+/** Fills the network's parameters from a file of weights of the same architecture. */
+export async function takeWeights(path: string, network: Network): Promise<void> {
+  const loaded = await loadNetwork(path);
+  const values = new Map(parametersOf(loaded.network).map((parameter) => [parameter.name, parameter]));
+  for (const { name, shape, data } of parametersOf(network)) {
+    const found = values.get(name);
+    if (found?.shape.join() !== shape.join())
+      throw new UserError(
+        "WEIGHTS_SHAPE",
+        `${path}: tensor ${name} has shape [${found?.shape.join(", ") ?? "missing"}], but this network needs [${shape.join(", ")}].\n` +
+          `The file holds a network of the family ${loaded.family}: ${JSON.stringify(loaded.network.config)}.`,
+      );
+    data.set(found.data);
+  }
+}
+
 /** Fills the network's parameters from a checkpoint and returns the rest of it. */
 export async function loadCheckpoint(folder: string, network: Network): Promise<Checkpoint> {
-  const loaded = await loadNetwork(`${folder}/model.safetensors`);
-  const values = new Map(parametersOf(loaded.network).map(({ name, data }) => [name, data]));
-  for (const { name, data } of parametersOf(network)) data.set(values.get(name)!);
+  await takeWeights(`${folder}/model.safetensors`, network);
   const moments = await readTensors(`${folder}/optimizer.safetensors`);
   const averages = (await listFolder(folder))?.includes("ema.safetensors")
     ? await readTensors(`${folder}/ema.safetensors`)

@@ -14,6 +14,7 @@ export interface TrainConfig {
   size: string; // one of the family's sizes; fields of the family override it
   data: string[]; // files to learn from
   validation: string[]; // files of other games, to judge by; none: judged by the loss on the data
+  start: string; // a checkpoint whose weights to begin with; none: weights of chance
   limit: number; // positions taken from the data at most; 0 for all
   validationLimit: number; // positions judged after each epoch at most; 0 for all
   epochs: number; // each ends with a judgement and a checkpoint
@@ -32,6 +33,7 @@ export interface TrainConfig {
   clip: number; // largest norm of the gradient; 0 for any
   ema: number; // decay of the averaged weights; 0 keeps none
   patience: number; // epochs without improvement after which to stop; 0 never stops early
+  saveEpochs: number; // epochs between checkpoints that are kept; the best and the last always are
   saveSteps: number; // steps between checkpoints within an epoch; decides only what a crash costs
   logSteps: number; // steps that one line of the metrics averages over
   seed: number; // the same seed, data and number of threads give identical weights
@@ -45,6 +47,7 @@ export const TRAIN_DEFAULTS: TrainConfig = {
   size: "base",
   data: [],
   validation: [],
+  start: "",
   limit: 0,
   validationLimit: 20_000,
   epochs: 10,
@@ -63,6 +66,7 @@ export const TRAIN_DEFAULTS: TrainConfig = {
   clip: 5,
   ema: 0.999,
   patience: 0,
+  saveEpochs: 1,
   saveSteps: 500,
   logSteps: 20,
   seed: 1,
@@ -80,6 +84,7 @@ const FIELDS = {
   size: z.string(),
   data: z.preprocess((value) => (typeof value === "string" ? [value] : value), z.array(z.string())),
   validation: z.preprocess((value) => (typeof value === "string" ? [value] : value), z.array(z.string())),
+  start: z.string(),
   limit: whole,
   validationLimit: whole,
   epochs: positive,
@@ -98,6 +103,7 @@ const FIELDS = {
   clip: factor,
   ema: z.number().min(0).lt(1),
   patience: whole,
+  saveEpochs: positive,
   saveSteps: positive,
   logSteps: positive,
   seed: z.int(),

@@ -18,7 +18,9 @@ export { parseRecipe, parseSetting, type Recipe, resolveRecipe, TRAIN_DEFAULTS, 
 export { type DataSource, parseSource } from "./data-source.js";
 export { kendallTau } from "./kendall.js";
 export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
+export { type History, NetworkTrainer, type Training, type TrainingFiles } from "./network-trainer.js";
 export type { PolicyValueConfig } from "./policy-value.js";
 export { judgePolicyValue, type PolicyValueJudgement } from "./policy-value-judge.js";
+export { openRecordSource } from "./record-source.js";
 export { type Judgement, type JudgeOptions, percent, type Task } from "./task.js";
 export { TASKS } from "./tasks.js";

@@ -154,3 +154,20 @@ test("gradients of several batches make one step", async () => {
   const { steps } = await train(recipe({ accumulate: 4, epochs: 1 }), options(folder()));
   assert.equal(steps, 5);
 });
+
+test("checkpoints are kept as often as asked, a callback ends a run, and another begins with its weights", async () => {
+  const [first, second] = [folder(), folder()];
+  const short = { epochPositions: 128, saveEpochs: 2, epochs: 5 };
+  const { stopped, history } = await train(recipe(short), options(first, { onEpoch: async ({ epoch }) => epoch < 3 }));
+  assert.equal(stopped, "early");
+  assert.equal(history.length, 3);
+  const kept = readdirSync(first).filter((name) => /^(epoch|step|best)/.test(name));
+  assert.deepEqual(kept, ["best", "epoch_002", "step_000000012"]);
+  const again = await train(recipe({ ...short, epochs: 1, start: first }), options(second));
+  assert.ok(again.history[0].train_loss < history[1].train_loss, "it knows what the first one learnt");
+  const wider = recipe({ ...short, start: first, width: 16 });
+  await assert.rejects(
+    train(wider, options(folder())),
+    /stem\.weight has shape \[3, 3, 18, 8\], but .* \[3, 3, 18, 16\]/,
+  );
+}, 30_000);

@@ -6,6 +6,7 @@ import {
   bestFolder,
   type EpochSummary,
   epochFolder,
+  findWeights,
   latestCheckpoint,
   loadCheckpoint,
   type Progress,
@@ -13,6 +14,7 @@ import {
   type Sums,
   saveCheckpoint,
   stepFolder,
+  takeWeights,
 } from "./checkpoint.js";
 import { optimiserOf, type Recipe, scheduleOf } from "./config.js";
 import { MetricsLog } from "./metrics-log.js";
@@ -26,7 +28,8 @@ export interface TrainOptions {
   resume?: boolean; // go on with what the folder holds; otherwise it must not hold a run
   signal?: AbortSignal; // stops after the present step, with everything saved
   onProgress?: (report: StepReport) => void;
-  onEpoch?: (summary: EpochSummary, judgement: Judgement | undefined) => void;
+  /** Told of every epoch, when it is saved; what resolves to false ends the run. */
+  onEpoch?: (summary: EpochSummary, judgement: Judgement | undefined) => unknown;
   metadata?: Record<string, string>; // kept in each checkpoint, as the commit of the program
   now: () => number; // milliseconds since 1970
 }
@@ -101,6 +104,7 @@ class TrainingLoop {
     const network = FAMILIES[train.family].build(model as never, new Random(train.seed));
     const latest = options.resume ? await latestCheckpoint(options.run) : undefined;
     const saved = latest === undefined ? undefined : await loadCheckpoint(latest, network);
+    if (!saved && train.start !== "") await takeWeights(await findWeights(train.start), network);
     const trainer = await openLearner(network, recipe);
     if (saved) await trainer.restore(saved.state);
     const progress = saved?.progress ?? {
@@ -125,11 +129,13 @@ class TrainingLoop {
     const { epochs, patience } = this.recipe.train;
     const { progress } = this;
     let last: Judgement | undefined;
+    let told: unknown;
     const isStale = () => patience > 0 && progress.staleEpochs >= patience;
-    while (progress.epoch <= epochs && !isStale()) {
+    while (progress.epoch <= epochs && !isStale() && told !== false) {
       try {
         await this.runSteps();
         last = await this.finishEpoch();
+        told = await this.options.onEpoch?.(progress.history[progress.history.length - 1], last);
       } catch (error) {
         if (!this.options.signal?.aborted) throw error;
         await this.saveStep();
@@ -262,10 +268,10 @@ class TrainingLoop {
     progress.epochStep = 0;
     progress.epochSums = noSums();
     // The best first: a crash before the second is saved repeats both.
-    const folders = [...(isBest ? [bestFolder(options.run)] : []), epochFolder(options.run, epoch)];
-    await this.save(folders, summary);
-    await removeSteps(options.run);
-    options.onEpoch?.(summary, judgement);
+    const isKept = epoch % train.saveEpochs === 0 || epoch === train.epochs;
+    const folder = isKept ? epochFolder(options.run, epoch) : stepFolder(options.run, step);
+    await this.save([...(isBest ? [bestFolder(options.run)] : []), folder], summary);
+    await removeSteps(options.run, isKept ? undefined : step);
     return judgement;
   }
 
@@ -317,8 +323,13 @@ async function enterRun(
   { run, resume, data, validation }: TrainOptions,
 ): Promise<void> {
   // How often to save changes nothing in the result.
-  const { saveSteps: _, ...config } = { ...train, ...task, ...model } as Record<string, unknown> & {
+  const {
+    saveSteps: _,
+    saveEpochs: __,
+    ...config
+  } = { ...train, ...task, ...model } as Record<string, unknown> & {
     saveSteps: number;
+    saveEpochs: number;
   };
   const wanted: Record<string, unknown> = {
     ...config,

@@ -1,0 +1,166 @@
+import { playContest } from "#arena";
+import { removeFolder } from "#base";
+import { formatFen, formatUci, parseFen } from "#chess";
+import { type Limits, resolvePlayer } from "#engine";
+import { createRecords, type DataRecord, openRecords } from "#formats";
+import { BOARDS } from "#models";
+import { Batches, openRecordSource, type PolicyValueArrays, parseSource } from "#training";
+import { importGames } from "./import.js";
+import { labelPositions } from "./label.js";
+import { randomOpenings } from "./random-openings.js";
+import { hashGame } from "./select.js";
+import { validationPath } from "./split.js";
+
+interface Common {
+  validation?: number; // share of the games that is kept apart to judge by; none unless said
+  seed?: number; // decides which games those are, and what else is left to chance
+  signal?: AbortSignal;
+}
+
+export interface PgnOptions extends Common {
+  engine?: string; // a player that values every position, as uci:stockfish; unless said, the evaluations in the games do
+  limits?: Limits; // how long it may think about each
+  value?: "eval" | "result"; // without an engine: what values a position
+  minRating?: number; // of both players
+  timeClasses?: readonly ("bullet" | "blitz" | "rapid" | "classical")[];
+  minPlies?: number;
+  maxPositions?: number;
+}
+
+export interface SelfPlayOptions extends Common {
+  games: number;
+  randomPlies?: number; // at the start of each game, so that no two are alike; 8 unless said
+  limits?: Limits;
+}
+
+/** Positions to learn from: files, not memory, so that there may be any number of them. */
+export class Dataset {
+  private constructor(
+    readonly paths: readonly string[],
+    readonly length: number, // positions
+    readonly validation: Dataset | undefined, // of other games
+  ) {}
+
+  /** Opens files of records, as games.bin?weight=2; those of other games as `validation`. */
+  static async load(paths: string | readonly string[], validation?: string | readonly string[]): Promise<Dataset> {
+    const list = typeof paths === "string" ? [paths] : paths;
+    let length = 0;
+    for (const each of list) {
+      const source = await openRecordSource(parseSource(each).path);
+      length += source.count;
+      await source.close();
+    }
+    return new Dataset(list, length, validation === undefined ? undefined : await Dataset.load(validation));
+  }
+
+  /** Makes a file of records (.bin, .jsonl, ...) from games. */
+  static async fromPgn(games: string | readonly string[], to: string, options: PgnOptions = {}): Promise<Dataset> {
+    const { engine, limits = { depth: 15 }, value = engine ? "result" : "eval", validation = 0, seed = 1 } = options;
+    const { signal = new AbortController().signal, minRating, timeClasses, minPlies, maxPositions } = options;
+    const imported = engine === undefined ? to : to.replace(/(\.\w+)?$/, ".games.bin");
+    await importGames(typeof games === "string" ? [games] : games, imported, {
+      games: { variants: ["standard", "from-position"], minRating, timeClasses, minPlies },
+      positions: { value, policy: "played", needsEvalAfter: false, fromPly: 0 },
+      validation,
+      seed,
+      dedupe: false,
+      maxPositions,
+      threads: 1,
+      signal,
+      onBad() {}, // a broken game is passed over
+      onProgress() {},
+    });
+    const parts = validation > 0 ? [to, validationPath(to)] : [to];
+    if (engine !== undefined) {
+      const sources = validation > 0 ? [imported, validationPath(imported)] : [imported];
+      for (const [i, from] of sources.entries()) {
+        await labelPositions(from, parts[i], {
+          create: () => resolvePlayer(engine),
+          engine,
+          limits,
+          allMoves: false,
+          processes: 1,
+          signal,
+          onProgress() {},
+          onTrouble() {},
+        });
+        await removeFolder(from);
+      }
+    }
+    return Dataset.load(parts[0], parts[1]);
+  }
+
+  /** Lets a player play itself, and makes a file of records of its moves, its scores and the results. */
+  static async fromSelfPlay(player: string, to: string, options: SelfPlayOptions): Promise<Dataset> {
+    const { games, randomPlies = 8, limits = {}, validation = 0, seed = 1 } = options;
+    const { signal = new AbortController().signal } = options;
+    const parts = validation > 0 ? [to, validationPath(to)] : [to];
+    const writers = await Promise.all(parts.map((path) => createRecords(path)));
+    const book = randomOpenings(games, randomPlies, seed);
+    try {
+      await playContest({
+        games: Array.from({ length: games }, (_, index) => ({ index, pair: index, round: index, white: 0, black: 1 })),
+        create: () => resolvePlayer(player),
+        opening: (round) => book.at(round),
+        conditions: { limits, marginMs: 1_000, adjudication: { maxMoves: 300 } },
+        concurrency: 1,
+        seed,
+        signal,
+        async onGame(_, { startFen, moves, winner }) {
+          const position = parseFen(startFen);
+          const records: DataRecord[] = [];
+          for (const [ply, { move, thought }] of moves.entries()) {
+            const { turn } = position;
+            const result = winner === undefined ? 0 : winner === turn ? 1 : -1;
+            const fen = formatFen(position);
+            const uci = formatUci(position, move);
+            if (thought) records.push({ fen, move: uci, score: thought.scoreCp ?? 0, ply, result }); // not of the opening
+            position.play(move);
+          }
+          const hash = hashGame(
+            Uint16Array.from(moves, ({ move }) => move),
+            seed,
+          );
+          await writers[hash < validation * 2 ** 32 ? 1 : 0].write(records); // as an import decides
+          return undefined;
+        },
+      });
+      for (const writer of writers.toReversed()) await writer.commit();
+    } catch (error) {
+      for (const writer of writers) await writer.abort();
+      throw error;
+    }
+    return Dataset.load(parts[0], parts[1]);
+  }
+
+  /** Writes all of its records to one file, of any format that can hold them. */
+  async save(path: string): Promise<void> {
+    const writer = await createRecords(path);
+    try {
+      for (const source of this.paths)
+        for await (const records of await openRecords(parseSource(source).path)) await writer.write(records);
+      await writer.commit();
+    } catch (error) {
+      await writer.abort();
+      throw error;
+    }
+  }
+
+  /** The batches of an epoch, shuffled anew for each, as a network that learns moves and values sees them. */
+  async *batches(options: {
+    size?: number; // 32 unless said
+    epoch?: number; // from 0
+    seed?: number;
+    board?: keyof typeof BOARDS; // planes18 unless said
+    resultShare?: number; // of the game's result in the value
+  }): AsyncGenerator<PolicyValueArrays> {
+    const { size = 32, epoch = 0, seed = 1, board = "planes18", resultShare = 0 } = options;
+    const encoding = { kind: "policy-value", planes: board, moves: BOARDS[board].moves, scoreScale: 400, resultShare } as const; // biome-ignore format: a list
+    const batches = await Batches.open({ sources: this.paths, encoding, seed });
+    try {
+      yield* batches.batches({ size, epoch });
+    } finally {
+      await batches.close();
+    }
+  }
+}
