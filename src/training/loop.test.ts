@@ -170,4 +170,4 @@ test("checkpoints are kept as often as asked, a callback ends a run, and another
     train(wider, options(folder())),
     /stem\.weight has shape \[3, 3, 18, 8\], but .* \[3, 3, 18, 16\]/,
   );
-}, 30_000);
+}, 120_000);
