@@ -1,7 +1,7 @@
 // Our side of the UCI protocol (Huber and Meyer-Kahlen, 2006): lines in, lines out. The search runs in workers, so this
 // loop hears `stop` and `isready` at any time. Bad input is answered with `info string` and changes nothing.
 import { messageOf, UserError } from "#base";
-import { formatFen, formatUci, type Position, parseFen, parseUci, START_FEN } from "#chess";
+import { formatFen, formatUci, type Position, parseFen, START_FEN } from "#chess";
 import type { SearchLimits, SearchReport } from "#search";
 import { type AlphaBetaEngine, createAlphaBeta } from "./alphabeta-engine.js";
 import { formatLine, mateOf, searchLimits, wdlOf } from "./alphabeta-player.js";

@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "vitest";
+import { parseRecipe, resolveRecipe } from "./config.js";
+import { parseSource } from "./data-source.js";
+
+test("every recipe we ship is one that the loop understands, files and all", () => {
+  const files = readdirSync("recipes").filter((name) => name.endsWith(".yaml"));
+  assert.ok(files.includes("residual-base.yaml") && files.includes("residual-published.yaml"));
+  for (const file of files) {
+    const { train } = resolveRecipe(parseRecipe(readFileSync(`recipes/${file}`, "utf8"), file), file);
+    for (const source of [...train.data, ...train.validation]) assert.doesNotThrow(() => parseSource(source), file);
+  }
+});
