@@ -25,9 +25,10 @@ function inputsFor(layout: usize, p: usize, view: i32, out: usize): i32 {
   return <i32>((out - start) >> 1);
 }
 
-/** Whether the move of a record is neither capture nor promotion, and its mover not in check. */
+/** Whether the move of a record (if it has one) is neither capture nor promotion, and its mover not in check. */
 function isQuiet(record: usize, p: usize): bool {
   const move = <i32>load<u16>(record, 34);
+  if (move == 0) return !checkers(p);
   const kind = move >> 14;
   if (kind == 1 || kind == 2) return false; // promotion, en passant
   if (kind != 3 && occupied(p) & bit(move & 63)) return false; // castling is king takes own rook

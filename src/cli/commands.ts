@@ -12,6 +12,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "data shuffle": () => import("./data-shuffle.js"),
   "data split": () => import("./data-split.js"),
   "data dedupe": () => import("./data-dedupe.js"),
+  "data distil": () => import("./data-distil.js"),
   train: () => import("./train.js"),
   eval: () => import("./eval.js"),
   export: () => import("./export.js"),

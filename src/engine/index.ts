@@ -1,4 +1,4 @@
-export { type AlphaBetaEngine, createAlphaBeta } from "./alphabeta-engine.js";
+export { type AlphaBetaEngine, createAlphaBeta, loadNnue } from "./alphabeta-engine.js";
 export { mateOf, wdlOf } from "./alphabeta-player.js";
 export { BENCH_DEPTH, type BenchResult, runBench } from "./bench.js";
 export {

@@ -22,6 +22,9 @@ const int8 = (values: Float32Array, scale: number) => scaled(values, scale, new 
 const int16 = (values: Float32Array, scale: number) => scaled(values, scale, new Int16Array(values.length));
 const int32 = (values: Float32Array, scale: number) => scaled(values, scale, new Int32Array(values.length));
 
+/** Sums are shifted right by 6 in play, which rounds down; half a unit more makes it the nearest. */
+const halfUp = (biases: Int32Array<ArrayBuffer>) => biases.map((bias) => bias + WEIGHT / 2);
+
 /** The weights of the first layer as they play: what all kings share is added to each king's own. */
 export function foldFeatures({ features, shared, config: { hidden } }: Nnue): Float32Array {
   if (!shared) return features.data;
@@ -59,9 +62,9 @@ function quantiseHalfKp(network: Nnue): HalfKpWeights {
     description: HALFKP_DESCRIPTION,
     featureBias: int16(bias.data, ACTIVATION),
     featureWeights: int16(foldFeatures(network), ACTIVATION),
-    firstBias: int32(first.bias.data, ACTIVATION * WEIGHT),
+    firstBias: halfUp(int32(first.bias.data, ACTIVATION * WEIGHT)),
     firstWeights: int8(transposed(first.weight), WEIGHT),
-    secondBias: int32(second.bias.data, ACTIVATION * WEIGHT),
+    secondBias: halfUp(int32(second.bias.data, ACTIVATION * WEIGHT)),
     secondWeights: int8(transposed(second.weight), WEIGHT),
     outputBias: int32(output.bias.data, OUTPUT),
     outputWeights: int8(output.weight.data, OUTPUT / ACTIVATION),

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { Random } from "#base";
-import { NNUE_SIZES, Nnue, type NnueConfig } from "#models";
+import { foldFeatures, NNUE_SIZES, Nnue, type NnueConfig, nnueOutput, quantisationError, quantiseNnue } from "#models";
 import { parametersOf } from "#tensor";
-import { packSamples, randomSamples, referenceLoss, referenceOutput } from "./testing.js";
+import { packSamples, randomSamples, referenceLoss } from "./testing.js";
 import { NnueTrainer, type NnueTrainerOptions } from "./trainer.js";
 
 const OPTIONS: NnueTrainerOptions = {
@@ -84,7 +84,7 @@ for (const [name, config] of Object.entries(CONFIGS)) {
       return trainer.predict({ records: packSamples(samples) });
     });
     samples.forEach(({ position, score, result }, i) => {
-      assert.ok(Math.abs(outputs[i] - referenceOutput(network, position)) < 1e-5);
+      assert.ok(Math.abs(outputs[i] - nnueOutput(network, position)) < 1e-5);
       assert.deepEqual([scores[i], results[i]], [score, result]);
     });
   });
@@ -170,4 +170,72 @@ test("weights that a byte must hold stay within what it holds", async () => {
   const largest = (data: Float32Array) => data.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   assert.equal(largest(network.first!.weight.data), Math.fround(127 / 64));
   assert.ok(largest(network.output.weight.data) <= Math.fround((127 * 127) / 9600));
+});
+
+const VALUES = { pawn: 100, knight: 300, bishop: 320, rook: 500, queen: 900, king: 0 };
+
+/** Learns to count material, roughly. */
+async function learn(config: NnueConfig): Promise<Nnue> {
+  const network = new Nnue(config, new Random(11));
+  const samples = randomSamples(512, 7).map(({ position }) => {
+    const men = [...position.pieces()].map(({ role, color }) => VALUES[role] * (color === position.turn ? 1 : -1));
+    return { position, score: men.reduce((a, b) => a + b, 0), result: 0 };
+  });
+  const batch = { records: packSamples(samples) };
+  const target = { ...OPTIONS.target, resultShare: 0 };
+  return opened(network, { batchSize: 512, threads: 2, target, optimiser: { name: "adamw" } }, async (trainer) => {
+    for (let step = 0; step < 60; step++) await trainer.step([batch], { learningRate: 0.003 });
+    await trainer.pull();
+    return network;
+  });
+}
+
+test("quantised and float values differ by less than 2 centipawns on average, and swapped scales would show", async () => {
+  const positions = randomSamples(200, 8).map(({ position }) => position);
+  for (const config of [NNUE_SIZES.halfkp, NNUE_SIZES.base]) {
+    const network = await learn(config);
+    const weights = quantiseNnue(network);
+    const { mean } = quantisationError(network, weights, positions);
+    assert.ok(mean < 2, `${config.inputs}: ${mean} centipawns`);
+    if (weights.kind !== "halfkp") continue;
+    // The scales of hidden and output layers the wrong way round, as the program had them that first wrote .jnn.
+    const swapped = quantiseNnue(network) as typeof weights;
+    const scale = (array: Int8Array | Int32Array, factor: number) =>
+      array.set(array.map((x) => Math.round(x * factor)));
+    for (const layer of ["first", "second"] as const) {
+      scale(swapped[`${layer}Weights`], 9600 / 127 / 64);
+      scale(swapped[`${layer}Bias`], 9600 / 8128);
+    }
+    scale(swapped.outputWeights, 64 / (9600 / 127));
+    scale(swapped.outputBias, 8128 / 9600);
+    assert.ok(quantisationError(network, swapped, positions).mean > 5);
+  }
+});
+
+test("folding adds what all kings share to each king's own weights, exactly", async () => {
+  const network = await learn(CONFIGS.wide);
+  const folded = foldFeatures(network);
+  const { features, shared, config } = network;
+  const { hidden } = config;
+  for (const [row, neuron] of [
+    [0, 0],
+    [767, 3],
+    [768, 0],
+    [3000, 31],
+  ]) {
+    const own = features.data[row * hidden + neuron];
+    assert.equal(folded[row * hidden + neuron], Math.fround(own + shared!.data[(row % 768) * hidden + neuron]));
+  }
+  const plain = new Nnue({ ...config, factorised: false }, new Random(1));
+  plain.features.data.set(folded);
+  plain.bias.data.set(network.bias.data);
+  plain.output.weight.data.set(network.output.weight.data);
+  plain.output.bias.data.set(network.output.bias.data);
+  const records = packSamples(randomSamples(50, 9));
+  const outputs = (net: Nnue) =>
+    opened(net, { optimiser: undefined }, async (trainer) => {
+      await trainer.fold();
+      return (await trainer.predict({ records })).outputs;
+    });
+  assert.deepEqual(await outputs(plain), await outputs(network));
 });

@@ -1,0 +1,100 @@
+import { UserError } from "#base";
+import { type Color, opposite, type Position, ROLES } from "#chess";
+import { encodeHalfKp } from "#encodings";
+import { type NnueWeights, writeJnn, writeNnue, writeWide } from "#formats";
+import { NnueEvaluator, PAWN_OF_STOCKFISH_12 } from "./nnue.js";
+import type { Nnue } from "./nnue-network.js";
+import { quantiseNnue } from "./nnue-quantise.js";
+
+/** The inputs that are on for a colour. */
+function inputsOf(network: Nnue, position: Position, color: Color): number[] {
+  const { inputs, kingBuckets, mirrored } = network.config;
+  if (inputs === "halfkp") {
+    const indices = new Int32Array(32);
+    const count = encodeHalfKp(position, color, indices);
+    return [...indices.subarray(0, count)];
+  }
+  const pieces = [...position.pieces()];
+  const turned = color === "white" ? 0 : 56;
+  const king = pieces.find((piece) => piece.role === "king" && piece.color === color)!.square ^ turned;
+  const flip = turned ^ (mirrored && (king & 7) >= 4 ? 7 : 0);
+  const bucket = kingBuckets[king ^ (flip & 7)] ?? 0;
+  return pieces.map(
+    (piece) =>
+      bucket * 768 + (ROLES.indexOf(piece.role) + (piece.color === color ? 0 : 6)) * 64 + (piece.square ^ flip),
+  );
+}
+
+const clip = (x: number) => Math.max(0, Math.min(1, x));
+
+/** The network's output for a position, for the mover, in floats: slow and plain, to measure others by. */
+export function nnueOutput(network: Nnue, position: Position): number {
+  const { hidden, outputs } = network.config;
+  const { kinds } = network.shape;
+  const { features, shared, bias, first, second, output } = network;
+  const sums = [position.turn, opposite(position.turn)].flatMap((color) => {
+    const sum = Float64Array.from(bias.data);
+    for (const input of inputsOf(network, position, color)) {
+      for (let i = 0; i < hidden; i++) {
+        sum[i] += features.data[input * hidden + i];
+        if (shared) sum[i] += shared.data[(input % kinds) * hidden + i];
+      }
+    }
+    return [...sum];
+  });
+  if (!first || !second) {
+    const men = [...position.pieces()].length;
+    const chosen = Math.floor((men - 2) / Math.floor((31 + outputs) / outputs));
+    const weights = output.weight.data.subarray(chosen * 2 * hidden);
+    return sums.reduce((total, x, i) => total + clip(x) ** 2 * weights[i], output.bias.data[chosen]);
+  }
+  let x = sums;
+  for (const { weight, bias: biases } of [first, second, output]) {
+    const width = biases.data.length;
+    x = Array.from(biases.data, (b, o) => x.reduce((total, v, i) => total + clip(v) * weight.data[i * width + o], b));
+  }
+  return x[0];
+}
+
+/** How far the quantised network is from the floats it was made of, in centipawns over some positions. */
+export function quantisationError(
+  network: Nnue,
+  weights: NnueWeights,
+  positions: readonly Position[],
+): { mean: number; max: number } {
+  const evaluator = new NnueEvaluator(weights);
+  const unit = weights.kind === "halfkp" ? 100 / PAWN_OF_STOCKFISH_12 : 1;
+  const errors = positions.map((position) =>
+    Math.abs(evaluator.evaluate(position) * unit - nnueOutput(network, position) * network.centipawns),
+  );
+  return { mean: errors.reduce((a, b) => a + b, 0) / errors.length, max: Math.max(...errors) };
+}
+
+/** The files a network of this family can be written to: HalfKP to .nnue and .jnn, the others to our own .tnn. */
+export const NNUE_FORMATS = ["nnue", "jnn", "tnn"] as const;
+export type NnueFormat = (typeof NNUE_FORMATS)[number];
+
+/** A network as a file of integers, and what was lost by it on some positions, in centipawns. */
+export function exportNnue(
+  network: Nnue,
+  format: NnueFormat,
+  positions: readonly Position[],
+  description?: string,
+): { bytes: Uint8Array; error: { mean: number; max: number } } {
+  const weights = quantiseNnue(network, description);
+  const error = quantisationError(network, weights, positions);
+  return { bytes: nnueFile(weights, format), error };
+}
+
+function nnueFile(weights: NnueWeights, format: NnueFormat): Uint8Array {
+  if ((weights.kind === "wide") !== (format === "tnn")) {
+    throw new UserError(
+      "EXPORT_FORMAT",
+      weights.kind === "wide"
+        ? `A network of 768 inputs cannot be a .${format} file, which holds HalfKP: write a .tnn.`
+        : "A HalfKP network cannot be a .tnn file, which holds 768 inputs: write a .nnue or .jnn.",
+    );
+  }
+  if (weights.kind === "wide") return writeWide(weights);
+  return format === "nnue" ? writeNnue(weights) : writeJnn(weights, "stockfish");
+}
