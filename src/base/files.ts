@@ -262,3 +262,6 @@ export async function writeFile(path: string, content: Uint8Array | string): Pro
   }
   await output.commit();
 }
+
+/** A file of the folder nets/, the networks that come with the program; undefined if there is none of that name. */
+export const readShipped = (name: string): Promise<Uint8Array | undefined> => platform.readShipped(name);

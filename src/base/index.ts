@@ -10,6 +10,7 @@ export {
   openZip,
   randomBytes,
   readBytes,
+  readShipped,
   readText,
   removeFile,
   writeFile,

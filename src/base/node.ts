@@ -6,10 +6,12 @@ import type { Platform } from "./platform.js";
 
 // src/base and dist/base are equally deep, so one path serves tests (which run the sources) and the built program.
 const wasmFolder = new URL("../../dist/wasm/", import.meta.url);
+const netsFolder = new URL("../../nets/", import.meta.url);
 
 export const platform: Platform = {
   ...files,
   ...processes,
   ...threads,
   readWasm: (name) => readFile(new URL(`${name}.wasm`, wasmFolder)),
+  readShipped: (name) => readFile(new URL(name, netsFolder)).catch(() => undefined),
 };

@@ -5,8 +5,8 @@ export default command({
   name: "bench search",
   summary: "Count the nodes of fifty positions at a fixed depth: the signature of the search, and its speed.",
   details:
-    "On one thread the count is the same on every machine; a commit that changes it says so. Without a network the small " +
-    "built-in evaluation is used: that is the signature of record.",
+    "On one thread the count is the same on every machine; a commit that changes it says so. Without a network the one " +
+    "that comes with the program is used: that is the signature of record; builtin is the evaluation written by hand.",
   examples: ["tabiya bench search", "tabiya bench search net.nnue --threads 2 --json"],
   arguments: { net: { help: "a network file", optional: true } },
   options: {

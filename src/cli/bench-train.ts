@@ -28,10 +28,12 @@ interface Peer {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function startTorch(name: string): Promise<Peer> {
+/** Starts a script of bench/torch that answers each "go" with the milliseconds of a step. */
+export async function startTorch(file: string, args: readonly string[]): Promise<Peer> {
+  const [name] = args;
   const python = process.env.TABIYA_PYTHON ?? "python3";
-  const script = fileURLToPath(new URL("../../bench/torch/step.py", import.meta.url));
-  const child = spawn(python, [script, name], {
+  const script = fileURLToPath(new URL(`../../bench/torch/${file}`, import.meta.url));
+  const child = spawn(python, [script, ...args], {
     stdio: ["pipe", "pipe", "ignore"],
     env: { ...process.env, ...MALLOC },
   });
@@ -90,7 +92,7 @@ async function benchOne(name: string, steps: number, against: string | undefined
     return performance.now() - start;
   };
   try {
-    for (const peer of against ? names : []) peers.push(await startTorch(peer));
+    for (const peer of against ? names : []) peers.push(await startTorch("step.py", [peer]));
     for (let i = 0; i < 3; i++) await step(); // the first ones allocate
     for (let i = 0; i < steps && !io.signal.aborted; i++) {
       if (peers.length > 0) await pause(PAUSE_MS);

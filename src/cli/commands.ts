@@ -29,10 +29,12 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "bench core": () => import("./bench-core.js"),
   "bench data": () => import("./bench-data.js"),
   "bench train": () => import("./bench-train.js"),
+  "bench nnue": () => import("./bench-nnue.js"),
   "bench infer": () => import("./bench-infer.js"),
   "bench moves": () => import("./bench-moves.js"),
   "bench search": () => import("./bench-search.js"),
   "bench arena": () => import("./bench-arena.js"),
+  nets: () => import("./nets.js"),
   doctor: () => import("./doctor.js"),
   tour: () => import("./tour.js"),
 };

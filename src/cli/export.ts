@@ -1,4 +1,4 @@
-import { UserError, writeFile } from "#base";
+import { listFolder, UserError, writeFile } from "#base";
 import { type Position, parseFen } from "#chess";
 import { openRecords } from "#formats";
 import { EXPORT_FORMATS, type ExportFormat, exportNetwork, loadNetwork, randomPositions } from "#models";
@@ -20,6 +20,13 @@ async function readPositions(path: string, count: number): Promise<Position[]> {
   return positions;
 }
 
+/** The checkpoints of a run's epochs. */
+async function epochsOf(run: string): Promise<string[]> {
+  const epochs = ((await listFolder(run)) ?? []).filter((name) => /^epoch_\d+$/.test(name));
+  if (epochs.length > 0) return epochs;
+  throw new UserError("CHECKPOINT_MISSING", `${run}: no checkpoints of epochs in this folder, as --all wants them.`);
+}
+
 export default command({
   name: "export",
   summary: "Write a trained network to a file of its own, for other programs, and measure what is lost by it.",
@@ -29,6 +36,8 @@ export default command({
     "games, or better of --data. The 8 bits of --int8 are fitted to these positions too.",
   examples: [
     "tabiya export runs/a --onnx net.onnx",
+    "tabiya export runs/nnue --tnn net.tnn",
+    "tabiya export runs/nnue --nnue net.nnue --all",
     "tabiya export runs/a/best --int8 net.int8.onnx --data unseen.bin --json",
   ],
   arguments: {
@@ -40,11 +49,15 @@ export default command({
     fp16: { type: "boolean", help: EXPORT_FORMATS.fp16 },
     int8: { type: "boolean", help: EXPORT_FORMATS.int8 },
     safetensors: { type: "boolean", help: EXPORT_FORMATS.safetensors },
+    nnue: { type: "boolean", help: EXPORT_FORMATS.nnue },
+    jnn: { type: "boolean", help: EXPORT_FORMATS.jnn },
+    tnn: { type: "boolean", help: EXPORT_FORMATS.tnn },
+    all: { type: "boolean", help: "every checkpoint of a run, each to a file with the epoch in its name" },
     data: { help: "a file of positions to measure on, instead of random ones" },
     samples: { type: "integer", default: SAMPLES, minimum: 1, help: "how many positions to measure on" },
   },
 
-  async run({ checkpoint, out, data, samples, ...flags }, io) {
+  async run({ checkpoint, out, data, samples, all, ...flags }, io) {
     const asked = FORMATS.filter((format) => flags[format]);
     if (asked.length !== 1) {
       throw new UserError(
@@ -52,15 +65,22 @@ export default command({
         `tabiya export: one of ${FORMATS.map((format) => `--${format}`).join(", ")} is needed, found ${asked.map((format) => `--${format}`).join(" and ") || "none"}.`,
       );
     }
-    const path = await findWeights(checkpoint);
-    const { family, network } = await loadNetwork(path);
     const positions = data === undefined ? randomPositions(samples, 1) : await readPositions(data, samples);
-    const { bytes, differences } = await exportNetwork(family, network, asked[0], positions);
-    await writeFile(out, bytes);
-    const maxDifference = Math.max(...Object.values(differences));
-    io.print(`${out}: ${family} from ${path}, ${bytes.length} bytes`);
-    for (const [name, difference] of Object.entries(differences))
-      io.print(`  ${name} differs by ${difference.toPrecision(2)} at most, on ${positions.length} positions`);
-    return { out, format: asked[0], checkpoint: path, bytes: bytes.length, maxDifference, differences, positions: positions.length }; // biome-ignore format: a list
+    const write = async (from: string, to: string) => {
+      const path = await findWeights(from);
+      const { family, network } = await loadNetwork(path);
+      const { bytes, differences } = await exportNetwork(family, network, asked[0], positions);
+      await writeFile(to, bytes);
+      const maxDifference = Math.max(...Object.values(differences));
+      io.print(`${to}: ${family} from ${path}, ${bytes.length} bytes`);
+      for (const [name, difference] of Object.entries(differences))
+        io.print(`  ${name} differs by ${difference.toPrecision(2)} at most, on ${positions.length} positions`);
+      return { out: to, format: asked[0], checkpoint: path, bytes: bytes.length, maxDifference, differences, positions: positions.length }; // biome-ignore format: a list
+    };
+    if (!all) return write(checkpoint, out);
+    const exported = [];
+    for (const epoch of await epochsOf(checkpoint))
+      exported.push(await write(`${checkpoint}/${epoch}`, out.replace(/(\.[^./]*)?$/, `.${epoch}$1`)));
+    return { exported };
   },
 });

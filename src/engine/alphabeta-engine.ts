@@ -3,10 +3,11 @@ import { type NnueWeights, readNnueNetwork } from "#formats";
 import { loadNetwork, Nnue, nnueImage, nnueName, quantiseNnue } from "#models";
 import { AlphaBeta } from "#search";
 import { findWeights } from "#training";
+import { readShippedNnue, shippedNets } from "./shipped.js";
 
 /** Uses the small evaluation written by hand, no network. */
 export const BUILTIN = "builtin";
-/** The best network we ship; while we ship none, the built-in evaluation. */
+/** The best network we ship; if there is none, the built-in evaluation. */
 const SHIPPED = "nnue";
 
 export interface AlphaBetaEngine {
@@ -23,13 +24,14 @@ export async function createAlphaBeta(
   if (network === BUILTIN) {
     return { search: await AlphaBeta.create(options), evaluation: "the small built-in evaluation, no network" };
   }
-  if (network === SHIPPED) {
+  const [shipped] = network === SHIPPED ? (await shippedNets()).filter(({ family }) => family === "nnue") : [];
+  if (network === SHIPPED && !shipped) {
     const search = await AlphaBeta.create(options);
-    return { search, evaluation: "the small built-in evaluation, for no network is shipped yet" };
+    return { search, evaluation: "the small built-in evaluation, for no network is shipped" };
   }
-  const weights = await loadNnue(network);
+  const weights = shipped ? await readShippedNnue(shipped) : await loadNnue(network);
   const search = await AlphaBeta.create({ ...options, image: nnueImage(weights) });
-  return { search, evaluation: `${network} (${nnueName(weights)})` };
+  return { search, evaluation: `${shipped?.file ?? network} (${nnueName(weights)})` };
 }
 
 /** The integers a network plays with: from a .nnue, .jnn or .tnn file, or from a run, a checkpoint or its weights. */

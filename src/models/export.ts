@@ -14,6 +14,8 @@ import {
 import { FAMILIES, type FamilyName, type Network } from "./families.js";
 import type { Inference } from "./inference.js";
 import { networkBytes, readNetwork } from "./load.js";
+import { exportNnue, NNUE_FORMATS } from "./nnue-export.js";
+import { Nnue } from "./nnue-network.js";
 
 /** Files a network can be carried away in. None has more than the weights and how to use them. */
 export const EXPORT_FORMATS = {
@@ -21,6 +23,7 @@ export const EXPORT_FORMATS = {
   fp16: "the same with weights of half the size; it computes in single precision",
   int8: "weights and most of the computing in 8 bits, by the ranges seen on sample positions",
   safetensors: "the weights alone, to be loaded by this program or any reader of the format",
+  ...NNUE_FORMATS,
 } as const;
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
@@ -37,10 +40,16 @@ export async function exportNetwork(
   format: ExportFormat,
   samples: readonly Position[],
 ): Promise<Exported> {
+  if (network instanceof Nnue) return exportNnue(network, format, samples);
+  if (Object.hasOwn(NNUE_FORMATS, format))
+    throw new UserError(
+      "EXPORT_FORMAT",
+      `A network of the family ${family} cannot be a .${format} file: that is for networks of the family nnue.`,
+    );
   const inference = inferenceOf(family, network);
   const batches = inference.feeds(samples);
   const model = emitInference(inference.outputs);
-  const written: Record<ExportFormat, () => Promise<Uint8Array> | Uint8Array> = {
+  const written: Record<string, () => Promise<Uint8Array> | Uint8Array> = {
     onnx: () => writeOnnx(model),
     fp16: () => writeOnnx(halfWeights(model)),
     int8: async () => writeOnnx(await quantised(model, batches)),

@@ -12,7 +12,7 @@ export { type Inference, residualInference } from "./inference.js";
 export { loadNetwork, networkBytes } from "./load.js";
 export { type ActionValues, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";
-export { exportNnue, NNUE_FORMATS, type NnueFormat, nnueOutput, quantisationError } from "./nnue-export.js";
+export { nnueOutput, quantisationError } from "./nnue-export.js";
 export { NNUE_SIZES, Nnue, type NnueConfig } from "./nnue-network.js";
 export { foldFeatures, quantiseNnue } from "./nnue-quantise.js";
 export { syntheticHalfKp, syntheticWide } from "./nnue-synthetic.js";

@@ -2,6 +2,7 @@ import { UserError } from "#base";
 import { type Color, opposite, type Position, ROLES } from "#chess";
 import { encodeHalfKp } from "#encodings";
 import { type NnueWeights, writeJnn, writeNnue, writeWide } from "#formats";
+import { networkBytes } from "./load.js";
 import { NnueEvaluator, PAWN_OF_STOCKFISH_12 } from "./nnue.js";
 import type { Nnue } from "./nnue-network.js";
 import { quantiseNnue } from "./nnue-quantise.js";
@@ -70,31 +71,32 @@ export function quantisationError(
   return { mean: errors.reduce((a, b) => a + b, 0) / errors.length, max: Math.max(...errors) };
 }
 
-/** The files a network of this family can be written to: HalfKP to .nnue and .jnn, the others to our own .tnn. */
-export const NNUE_FORMATS = ["nnue", "jnn", "tnn"] as const;
-export type NnueFormat = (typeof NNUE_FORMATS)[number];
+/** The files a network of this family plays from. */
+export const NNUE_FORMATS = {
+  nnue: "a HalfKP network as Stockfish 12 reads it",
+  jnn: "the same as Jomfish reads it",
+  tnn: "a network of 768 inputs, in our own format",
+} as const;
 
-/** A network as a file of integers, and what was lost by it on some positions, in centipawns. */
+/** Writes a network; the differences are those of its values in centipawns, the largest and the mean. */
 export function exportNnue(
   network: Nnue,
-  format: NnueFormat,
+  format: string,
   positions: readonly Position[],
-  description?: string,
-): { bytes: Uint8Array; error: { mean: number; max: number } } {
-  const weights = quantiseNnue(network, description);
-  const error = quantisationError(network, weights, positions);
-  return { bytes: nnueFile(weights, format), error };
-}
-
-function nnueFile(weights: NnueWeights, format: NnueFormat): Uint8Array {
-  if ((weights.kind === "wide") !== (format === "tnn")) {
+): { bytes: Uint8Array; differences: Record<string, number> } {
+  if (format === "safetensors") return { bytes: networkBytes("nnue", network), differences: { centipawns: 0 } };
+  const isWide = network.config.inputs !== "halfkp";
+  if (!Object.hasOwn(NNUE_FORMATS, format) || isWide !== (format === "tnn"))
     throw new UserError(
       "EXPORT_FORMAT",
-      weights.kind === "wide"
-        ? `A network of 768 inputs cannot be a .${format} file, which holds HalfKP: write a .tnn.`
-        : "A HalfKP network cannot be a .tnn file, which holds 768 inputs: write a .nnue or .jnn.",
+      `A network of the family nnue with ${network.config.inputs} inputs cannot be written as ${format}: take ${isWide ? "--tnn" : "--nnue or --jnn"}, or --safetensors.`,
     );
-  }
+  const weights = quantiseNnue(network);
+  const { max, mean } = quantisationError(network, weights, positions);
+  return { bytes: nnueFile(weights, format), differences: { centipawns: max, meanCentipawns: mean } };
+}
+
+function nnueFile(weights: NnueWeights, format: string): Uint8Array {
   if (weights.kind === "wide") return writeWide(weights);
   return format === "nnue" ? writeNnue(weights) : writeJnn(weights, "stockfish");
 }

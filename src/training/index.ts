@@ -19,6 +19,8 @@ export { type DataSource, parseSource } from "./data-source.js";
 export { kendallTau } from "./kendall.js";
 export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
 export { type History, NetworkTrainer, type Training, type TrainingFiles } from "./network-trainer.js";
+export { NnueSource } from "./nnue/source.js";
+export { NnueTrainer, type NnueTrainerOptions } from "./nnue/trainer.js";
 export type { PolicyValueConfig } from "./policy-value.js";
 export { judgePolicyValue, type PolicyValueJudgement } from "./policy-value-judge.js";
 export { openRecordSource } from "./record-source.js";

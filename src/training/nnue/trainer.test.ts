@@ -190,13 +190,17 @@ async function learn(config: NnueConfig): Promise<Nnue> {
   });
 }
 
-test("quantised and float values differ by less than 2 centipawns on average, and swapped scales would show", async () => {
+test("quantised values stay near the floats', and swapped scales would show", async () => {
   const positions = randomSamples(200, 8).map(({ position }) => position);
-  for (const config of [NNUE_SIZES.halfkp, NNUE_SIZES.base]) {
-    const network = await learn(config);
+  // What it costs in centipawns on average: bytes for the 512 x 32 weights of HalfKP are coarser than the other's scales.
+  for (const [size, limit] of [
+    ["base", 2],
+    ["halfkp", 6],
+  ] as const) {
+    const network = await learn(NNUE_SIZES[size]);
     const weights = quantiseNnue(network);
     const { mean } = quantisationError(network, weights, positions);
-    assert.ok(mean < 2, `${config.inputs}: ${mean} centipawns`);
+    assert.ok(mean < limit, `${size}: ${mean} centipawns`);
     if (weights.kind !== "halfkp") continue;
     // The scales of hidden and output layers the wrong way round, as the program had them that first wrote .jnn.
     const swapped = quantiseNnue(network) as typeof weights;
@@ -208,7 +212,7 @@ test("quantised and float values differ by less than 2 centipawns on average, an
     }
     scale(swapped.outputWeights, 64 / (9600 / 127));
     scale(swapped.outputBias, 8128 / 9600);
-    assert.ok(quantisationError(network, swapped, positions).mean > 5);
+    assert.ok(quantisationError(network, swapped, positions).mean > 4 * limit);
   }
 });
 

@@ -1,0 +1,49 @@
+import { listFolder, readBytes } from "#base";
+import { readShippedNnue, shippedNets } from "#engine";
+import { type NnueWeights, readNnueNetwork } from "#formats";
+import { loadNetwork, nnueName, nnueParameters } from "#models";
+import { parametersOf } from "#tensor";
+import { findWeights } from "#training";
+import { command } from "./command.js";
+
+const describe = (weights: NnueWeights) => ({
+  family: "nnue",
+  architecture: nnueName(weights),
+  parameters: nnueParameters(weights),
+  description: weights.description,
+});
+
+async function summarise(path: string): Promise<Record<string, unknown>> {
+  const isTraining = path.endsWith(".safetensors") || (await listFolder(path)) !== undefined;
+  if (!isTraining) return { file: path, ...describe(readNnueNetwork(await readBytes(path), path)) };
+  const file = await findWeights(path);
+  const { family, network } = await loadNetwork(file);
+  const parameters = parametersOf(network).reduce((sum, { data }) => sum + data.length, 0);
+  return { file, family, parameters, ...network.config };
+}
+
+export default command({
+  name: "nets",
+  summary: "List the networks that come with the program, or say what is in a file or checkpoint.",
+  examples: ["tabiya nets", "tabiya nets runs/a", "tabiya nets net.nnue --json"],
+  arguments: { file: { help: ".nnue, .jnn, .tnn or .safetensors file, checkpoint or run", optional: true } },
+  async run({ file }, { print }) {
+    const show = (values: Record<string, unknown>) => {
+      for (const [key, value] of Object.entries(values))
+        print(`${key.padEnd(14)} ${typeof value === "object" ? JSON.stringify(value) : value}`);
+    };
+    if (file !== undefined) {
+      const summary = await summarise(file);
+      show(summary);
+      return summary;
+    }
+    const nets = [];
+    for (const net of await shippedNets()) {
+      const { description: _, ...facts } = describe(await readShippedNnue(net));
+      nets.push({ ...net, ...facts });
+      show({ ...net, ...facts });
+    }
+    if (nets.length === 0) print("No network comes with this program.");
+    return { nets };
+  },
+});
