@@ -23,6 +23,7 @@ export {
   encodePlanes18,
 } from "./encoders";
 export { setNoise } from "./evaluate";
+export { readFen } from "./fen";
 export { packGame } from "./game-rows";
 export { generate, generateNoisy } from "./movegen";
 export { orderingCheck } from "./ordering-walk";

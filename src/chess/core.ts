@@ -24,6 +24,7 @@ interface ChessExports {
 
   // Encoders and records: positions and rows stand behind one another in memory.
   encodeFenTokens(positions: number, count: number, out: number): void;
+  readFen(text: number, length: number, position: number): number; // 0 if it is not an ordinary one
   encodeBoard68(positions: number, count: number, out: number): void;
   encodePlanes13(positions: number, count: number, out: number): void;
   encodePlanes18(positions: number, count: number, repetitions: number, out: number): void;

@@ -4,7 +4,7 @@ import { batchOf, FEN_TOKENS, MOVE_TABLES, turnFenTokens } from "#encodings";
 const { actions1968 } = MOVE_TABLES;
 
 /** The number of each move's mirror image, top to bottom, in actions1968. */
-const MIRRORED = Uint16Array.from({ length: actions1968.size }, (_, action) => {
+export const MIRRORED_ACTIONS: Readonly<Uint16Array> = Uint16Array.from({ length: actions1968.size }, (_, action) => {
   const { from, to, promotion } = actions1968.named(action, false)!;
   return actions1968.indexOfNamed({ from: from ^ 56, to: to ^ 56, promotion }, false);
 });
@@ -21,5 +21,5 @@ export function encodeActionInput(position: Position, turned: boolean): ActionIn
   const tokens = batchOf(position).fenTokens(1).slice(0, FEN_TOKENS);
   if (!turned || position.turn === "white") return { tokens, numberOf: (action) => action };
   turnFenTokens(tokens);
-  return { tokens, numberOf: (action) => MIRRORED[action] };
+  return { tokens, numberOf: (action) => MIRRORED_ACTIONS[action] };
 }

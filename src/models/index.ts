@@ -1,4 +1,4 @@
-export { type ActionInput, encodeActionInput } from "./action-input.js";
+export { type ActionInput, encodeActionInput, MIRRORED_ACTIONS } from "./action-input.js";
 export {
   EXPORT_FORMATS,
   type Exported,

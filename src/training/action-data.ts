@@ -1,8 +1,17 @@
 import { UserError } from "#base";
-import { type Position, parseFen, parseUci } from "#chess";
-import { FEN_TOKENS, MOVE_TABLES, winProbability } from "#encodings";
-import { badRecord, type DataRecord, openRecords } from "#formats";
-import { encodeActionInput } from "#models";
+import { core, type Position, parseFen, parseUci } from "#chess";
+import { FEN_TOKENS, MOVE_TABLES, turnFenTokens, winProbability } from "#encodings";
+import {
+  badRecord,
+  type DataRecord,
+  decodeBagRecord,
+  decodePacked,
+  eachRecord,
+  openRawRecords,
+  type RawForm,
+} from "#formats";
+import { encodeActionInput, MIRRORED_ACTIONS } from "#models";
+import { ActionLine } from "./action-line.js";
 import { FNV_START, fnv } from "./record-source.js";
 import { cpOf } from "./target.js";
 
@@ -61,89 +70,160 @@ export async function loadActions(
   paths: readonly string[],
   { turned, limit = 0 }: { turned: boolean; limit?: number },
 ): Promise<ActionData> {
-  const tokens = new Growing(new Uint8Array(1 << 16));
-  const starts = new Growing(new Uint32Array(1 << 10));
-  const actions = new Growing(new Uint16Array(1 << 14));
-  const probabilities = new Growing(new Float32Array(1 << 14));
-  let fen: string | undefined; // of the position being gathered
-  let moves = new Map<number, number>();
-  const finish = () => {
-    if (fen === undefined) return;
-    starts.push(actions.length);
-    for (const [action, probability] of [...moves].sort(([a], [b]) => a - b)) {
-      actions.push(action);
-      probabilities.push(probability);
-    }
-  };
+  const gathered = new Gathered(turned);
   reading: for (const path of paths) {
     let number = 0;
-    for await (const records of await openRecords(path)) {
-      for (const record of records) {
-        if (record.fen !== fen) {
-          finish();
-          if (limit > 0 && starts.length >= limit) break reading;
-          fen = undefined;
-          moves = new Map();
-        }
-        const problem = addMoves(record, turned, moves, fen === undefined ? tokens : undefined);
+    const reader = await openRawRecords(path);
+    for await (const batch of reader) {
+      for (const record of eachRecord(batch)) {
+        const problem = gathered.add(record, reader.form);
         if (problem !== undefined) {
           const advice = `Leave such records out with: tabiya data convert ${path} -o NEW`;
           throw badRecord("DATA_RECORD", { path, record: number }, `${problem}\n${advice}`);
         }
-        fen = record.fen;
         number++;
+        if (limit > 0 && gathered.positions > limit) break reading; // one more: the last could still grow
       }
     }
   }
-  if (starts.length * FEN_TOKENS < tokens.length) finish();
-  if (starts.length === 0)
+  if (gathered.positions === 0)
     throw new UserError("DATA_NONE", `${paths.join(", ") || "no file"}: no position with valued moves to learn from.`);
-  const positions = starts.length;
-  starts.push(actions.length);
-  const parts = [tokens.values, starts.values, actions.values, probabilities.values];
-  let hash = FNV_START;
-  for (const part of parts) hash = fnv(hash, new Uint8Array(part.buffer, 0, part.byteLength));
-  return {
-    positions,
-    tokens: tokens.values,
-    starts: starts.values,
-    actions: actions.values,
-    probabilities: probabilities.values,
-    fingerprint: `${positions} positions, ${actions.length} moves, fnv1a ${(hash >>> 0).toString(16).padStart(8, "0")}`,
-  };
+  return gathered.result(limit);
 }
 
-let legalIn = 0; // number of the position in whose turn LEGAL was written
-const LEGAL = new Uint32Array(actions1968.size);
+const { wasm, LIST, POSITION_BYTES } = core;
+const SIDE = 138; // where a position says whose move it is: assembly/chess/position.ts
+const FEN_ROOM = 256;
+let room: { fen: number; position: number; tokens: number } | undefined;
 
-/** Adds the moves of a record, and its position if it is a new one; says what is wrong with it, if something is. */
-function addMoves(
-  record: DataRecord,
-  turned: boolean,
-  moves: Map<number, number>,
-  tokens: Growing<Uint8Array> | undefined,
-): string | undefined {
-  const valued = valuedMoves(record);
-  if (valued.length === 0) return "it has no move with a value.";
-  try {
+/** What was read so far. */
+class Gathered {
+  private readonly tokens = new Growing(new Uint8Array(1 << 16));
+  private readonly starts = new Growing(new Uint32Array(1 << 10));
+  private readonly actions = new Growing(new Uint16Array(1 << 14));
+  private readonly probabilities = new Growing(new Float32Array(1 << 14));
+  private readonly line = new ActionLine();
+  private fen = ""; // of the last position
+
+  constructor(private readonly turned: boolean) {}
+
+  get positions(): number {
+    return this.starts.length;
+  }
+
+  /** Adds a record; says what is wrong with it, if something is. */
+  add(bytes: Uint8Array, form: RawForm): string | undefined {
+    if (form === "line" && this.line.read(bytes) && this.addLine(bytes)) return undefined;
+    try {
+      const record =
+        form === "packed"
+          ? decodePacked(bytes)
+          : form === "bag"
+            ? decodeBagRecord(bytes)
+            : (JSON.parse(new TextDecoder().decode(bytes)) as DataRecord);
+      return this.addRecord(record);
+    } catch (error) {
+      if (error instanceof UserError || error instanceof SyntaxError) return error.message;
+      throw error;
+    }
+  }
+
+  /** The quick way, for what the line holds; false if something about it is unusual. */
+  private addLine(bytes: Uint8Array): boolean {
+    const { fenStart, fenEnd, count, actions, scores } = this.line;
+    const length = fenEnd - fenStart;
+    if (length > FEN_ROOM) return false;
+    room ??= {
+      fen: core.allocate(FEN_ROOM),
+      position: core.allocate(POSITION_BYTES),
+      tokens: core.allocate(FEN_TOKENS),
+    };
+    const { fen, position, tokens: row } = room;
+    for (let i = 0; i < length; i++) core.bytes[fen + i] = bytes[fenStart + i];
+    if (!wasm.readFen(fen, length, position)) return false;
+    const black = core.bytes[position + SIDE] === 1;
+    legalIn++;
+    for (let k = LIST >> 1, end = k + wasm.generate(position, LIST); k < end; k++) {
+      LEGAL[actions1968.indexOf(core.moves[k], black)] = legalIn;
+    }
+    for (let i = 0; i < count; i++) if (LEGAL[actions[i]] !== legalIn) return false;
+    const text = String.fromCharCode(...bytes.subarray(fenStart, fenEnd));
+    if (text === this.fen) return false;
+    this.fen = text;
+    wasm.encodeFenTokens(position, 1, row);
+    const tokens = core.bytes.slice(row, row + FEN_TOKENS);
+    const isMirrored = this.turned && black;
+    if (isMirrored) turnFenTokens(tokens);
+    const found = new Map<number, number>();
+    for (let i = 0; i < count; i++) {
+      found.set(isMirrored ? MIRRORED_ACTIONS[actions[i]] : actions[i], winProbability(scores[i]));
+    }
+    this.push(tokens, found);
+    return true;
+  }
+
+  private addRecord(record: DataRecord): string | undefined {
+    if (typeof record?.fen !== "string") return '"fen" is missing.';
+    const valued = valuedMoves(record);
+    if (valued.length === 0) return "it has no move with a value.";
     const position = parseFen(record.fen);
-    const { tokens: row, numberOf } = encodeActionInput(position, turned);
+    const { tokens, numberOf } = encodeActionInput(position, this.turned);
     legalIn++;
     for (const move of position.moves()) LEGAL[actions1968.encode(position, move)] = legalIn;
-    const found: [number, number][] = [];
+    const found = new Map<number, number>();
     for (const [uci, probability] of valued) {
       const action = actionOf(position, uci);
       if (action === undefined) return `the move ${uci} is not legal in ${record.fen}.`;
       if (!(probability >= 0 && probability <= 1)) return `the win probability of ${uci} is ${probability}.`;
-      found.push([numberOf(action), probability]);
+      found.set(numberOf(action), probability);
     }
-    for (const [action, probability] of found) moves.set(action, probability);
-    tokens?.append(row);
-  } catch (error) {
-    if (error instanceof UserError) return error.message;
-    throw error;
+    if (record.fen === this.fen) this.join(found);
+    else this.push(tokens, found);
+    this.fen = record.fen;
+  }
+
+  private push(tokens: Uint8Array, moves: ReadonlyMap<number, number>): void {
+    this.tokens.append(tokens);
+    this.starts.push(this.actions.length);
+    const ordered = Uint16Array.from(moves.keys()).sort();
+    this.actions.append(ordered);
+    for (const action of ordered) this.probabilities.push(moves.get(action)!);
+  }
+
+  /** Adds moves to the last position. */
+  private join(moves: ReadonlyMap<number, number>): void {
+    const start = this.starts.values[this.starts.length - 1];
+    const all = new Map<number, number>();
+    this.actions.values.subarray(start).forEach((action, i) => {
+      all.set(action, this.probabilities.values[start + i]);
+    });
+    for (const [action, probability] of moves) all.set(action, probability);
+    const tokens = this.tokens.values.slice(-FEN_TOKENS);
+    this.tokens.length -= FEN_TOKENS;
+    this.starts.length--;
+    this.actions.length = start;
+    this.probabilities.length = start;
+    this.push(tokens, all);
+  }
+
+  result(limit: number): ActionData {
+    const positions = limit > 0 ? Math.min(limit, this.positions) : this.positions;
+    this.starts.push(this.actions.length);
+    const starts = this.starts.values.subarray(0, positions + 1);
+    const tokens = this.tokens.values.subarray(0, positions * FEN_TOKENS);
+    const actions = this.actions.values.subarray(0, starts[positions]);
+    const probabilities = this.probabilities.values.subarray(0, starts[positions]);
+    let hash = FNV_START;
+    for (const part of [tokens, starts, actions, probabilities]) {
+      hash = fnv(hash, new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+    }
+    const fingerprint = `${positions} positions, ${actions.length} moves, fnv1a ${(hash >>> 0).toString(16).padStart(8, "0")}`;
+    return { positions, tokens, starts, actions, probabilities, fingerprint };
   }
 }
+
+let legalIn = 0; // number of the position in whose turn LEGAL was written
+const LEGAL = new Uint32Array(actions1968.size);
 
 function actionOf(position: Position, uci: string): number | undefined {
   const action = ACTION_OF_UCI.get(uci);

@@ -184,6 +184,19 @@ test("values become win probabilities and buckets; neighbours of one position ar
   await assert.rejects(sourceOf([{ fen, move: "e1e2", win_prob: 1.5 }]), /win probability of e1e2 is 1.5/);
 });
 
+test("lines in the usual form are read like any other JSON", async () => {
+  const usual = randomLines(60, 100, 8);
+  usual[3].moves[Object.keys(usual[3].moves)[0]] = "#-12";
+  usual.push({ fen: "1r5k/P7/8/8/8/8/8/K7 w - - 12 80", moves: { a7a8q: 700, a7b8n: "#3", a7a8r: -5 } });
+  const other = usual.map(({ fen, moves }) => ({ moves, fen })); // the other order of the two is unusual
+  for (const turned of [true, false]) {
+    const [a, b] = [await sourceOf(usual, { turned }), await sourceOf(other, { turned })];
+    assert.equal(a.fingerprint, b.fingerprint);
+    assert.equal(a.positions, 61);
+    assert.deepEqual(await firstBatch(a), await firstBatch(b));
+  }
+});
+
 test("a run stopped and resumed ends with the weights of one never stopped, and each epoch is judged", async () => {
   const source = await sourceOf(randomLines(96, 12, 11));
   const unseen = await sourceOf(randomLines(16, 12, 12));
