@@ -72,14 +72,14 @@ const rounded = (value: number, digits = 1) => Number(value.toFixed(digits));
 /** Steps of one net in this process, in turns with PyTorch's. */
 async function benchOne(name: string, steps: number, against: string | undefined, io: Io): Promise<object> {
   const { build, peers: names } = BENCH_NETS[name];
-  const { model, loss, batches } = build();
+  const { model, loss, batches, replicas } = build();
   const trainer = await Trainer.open({
     model,
     loss,
     optimiser: { name: "adamw", weightDecay: 0.01 },
     decays: () => true,
     learningRate: 1e-3,
-    replicas: batches.length,
+    replicas,
   });
   const parameters = parametersOf(model).reduce((sum, { trainable, data }) => sum + (trainable ? data.length : 0), 0);
   const peers: Peer[] = [];
@@ -113,7 +113,8 @@ async function benchOne(name: string, steps: number, against: string | undefined
     parameters,
     ...ours,
     loss: latest.loss,
-    replicas: batches.length,
+    replicas,
+    parts: batches.length,
     sessionMs: rounded(trainer.sessionMs),
     peakMemoryMb: rounded(process.resourceUsage().maxRSS / 1024, 0),
     against: peers.map(({ name: peer, settings }, k) => ({

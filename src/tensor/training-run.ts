@@ -98,7 +98,7 @@ export class TrainingRun {
   private done = 0; // steps
   private more = 0; // address of a second set of gradients, for accumulation
   private feeds: Record<string, unknown> = {};
-  private fetches: Record<string, unknown> = {};
+  private fetches: Record<string, unknown>[] = []; // for a step's first batch, and for further ones
   private buffer: ArrayBuffer | undefined; // the memory the feeds and fetches point into
 
   private constructor(
@@ -174,13 +174,19 @@ export class TrainingRun {
     const view = (address: number, shape: readonly number[], length: number) =>
       tensorOf(this.runtime, "float32", this.floats(address, length), shape);
     this.feeds = {};
-    this.fetches = {};
-    for (const { plan, parameter, gradient, length } of this.rooms) {
+    for (const { plan, parameter, length } of this.rooms) {
       if (plan.read) this.feeds[plan.name] = view(parameter, plan.shape, length);
-      if (plan.output) this.fetches[plan.output] = view(gradient, plan.shape, length);
     }
-    this.plan.scalars.forEach((name, i) => {
-      this.fetches[name] = view(this.scalars + i * 64, [], 1);
+    const offsets = this.more ? [0, this.more - this.gradients.from] : [0];
+    this.fetches = offsets.map((offset) => {
+      const fetches: Record<string, unknown> = {};
+      for (const { plan, gradient, length } of this.rooms) {
+        if (plan.output) fetches[plan.output] = view(gradient + (plan.trainable ? offset : 0), plan.shape, length);
+      }
+      this.plan.scalars.forEach((name, i) => {
+        fetches[name] = view(this.scalars + i * 64, [], 1);
+      });
+      return fetches;
     });
   }
 
@@ -188,19 +194,20 @@ export class TrainingRun {
   async run({ batches }: RunRequest): Promise<number[]> {
     const { from, floats } = this.gradients;
     const sums = this.plan.scalars.map(() => 0);
-    const several = batches.length > 1;
-    if (several && !this.more) this.more = this.wasm.allocate(floats * 4);
+    if (batches.length > 1 && !this.more) {
+      this.more = this.wasm.allocate(floats * 4);
+      this.buffer = undefined; // to be bound again
+    }
     const statistics = this.rooms.filter(isStatistic);
     const before = statistics.map(({ parameter, length }) => this.floats(parameter, length).slice());
     try {
       for (const [i, { feeds, part }] of batches.entries()) {
         if (i > 0) this.takeStatistics(1);
-        await this.runBatch(feeds, part);
+        await this.runBatch(feeds, part, i > 0 ? 1 : 0);
         sums.forEach((_, k) => {
           sums[k] += this.floats(this.scalars + k * 64, 1)[0];
         });
-        if (i === 0 && several) this.floats(this.more, floats).set(this.floats(from, floats));
-        if (i > 0) this.wasm.exports.accumulate(this.more, from, floats, 1);
+        if (i > 0) this.wasm.exports.accumulate(from, this.more, floats, 1);
       }
     } finally {
       // Nothing is final before the update: another worker may fail, or the loss not be finite.
@@ -208,7 +215,6 @@ export class TrainingRun {
         this.floats(parameter, length).set(before[i]);
       });
     }
-    if (several) this.floats(from, floats).set(this.floats(this.more, floats));
     if (batches.length > 0) this.shared?.publish();
     return sums;
   }
@@ -240,7 +246,7 @@ export class TrainingRun {
     }
   }
 
-  private async runBatch(batch: Feeds, part: number): Promise<void> {
+  private async runBatch(batch: Feeds, part: number, set: number): Promise<void> {
     const { dropouts, seed } = this.plan;
     dropouts.forEach(({ size, keep }, i) => {
       this.wasm.exports.dropoutMask(this.masks[i], size, keep, mix(seed, this.done, part, i));
@@ -252,8 +258,8 @@ export class TrainingRun {
     dropouts.forEach(({ input, size }, i) => {
       feeds[input] = tensorOf(this.runtime, "float32", this.floats(this.masks[i], size), [size]);
     });
-    if (runtimeFillsOutputs) await this.runInPlace(feeds);
-    else await this.runAndCopy(feeds);
+    if (runtimeFillsOutputs) await this.runInPlace(feeds, this.fetches[set]);
+    else await this.runAndCopy(feeds, this.fetches[set]);
   }
 
   /**
@@ -261,9 +267,9 @@ export class TrainingRun {
    * for its answer, a tenth of the step's time with nine million gradients. The answer begins with an output it cannot
    * express in JavaScript (a list), so it gives up before the copies; the results are where we want them by then.
    */
-  private async runInPlace(feeds: Record<string, unknown>): Promise<void> {
+  private async runInPlace(feeds: Record<string, unknown>, fetches: Record<string, unknown>): Promise<void> {
     try {
-      await this.session.run(feeds as never, { [STOP]: null, ...this.fetches } as never);
+      await this.session.run(feeds as never, { [STOP]: null, ...fetches } as never);
     } catch (error) {
       if (STOPPED.test(messageOf(error))) return;
       throw error;
@@ -271,9 +277,9 @@ export class TrainingRun {
     throw new Error("internal: ONNX Runtime answered with a list");
   }
 
-  private async runAndCopy(feeds: Record<string, unknown>): Promise<void> {
+  private async runAndCopy(feeds: Record<string, unknown>, fetches: Record<string, unknown>): Promise<void> {
     const results = await this.session.run(feeds as never);
-    for (const [name, fetch] of Object.entries(this.fetches)) {
+    for (const [name, fetch] of Object.entries(fetches)) {
       (fetch as { data: Float32Array }).data.set((results[name] as unknown as { data: Float32Array }).data);
     }
   }
