@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { parseFen, START_FEN } from "#chess";
+import { createAlphaBeta } from "./alphabeta-engine.js";
+import { readShippedNnue, shippedNets } from "./shipped.js";
+
+test("every network of the manifest can be read", async () => {
+  const nets = await shippedNets();
+  assert.ok(nets.length > 0);
+  for (const net of nets) assert.equal((await readShippedNnue(net)).kind, "wide");
+});
+
+test("the shipped network is what nnue means, and knows what men are worth", async () => {
+  const { search, evaluation } = await createAlphaBeta("nnue");
+  try {
+    assert.match(evaluation, /768x256\.tnn/);
+    const cp = (fen: string) => search.evaluate(parseFen(fen));
+    assert.ok(Math.abs(await cp(START_FEN)) < 100);
+    assert.ok((await cp("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")) > 500);
+    assert.ok((await cp("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1")) < -500);
+    assert.ok((await cp("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 1")) < -150);
+  } finally {
+    await search.close();
+  }
+});
