@@ -80,7 +80,7 @@ export default command({
       const result = { best: pv[0], scoreCp, wdl, pv, policy, lines, nodes: choice.nodes };
       if (asked === undefined) return result;
       const answer = await moveValue(player, position, asked, limits);
-      const sure = answer.confidence === null ? "" : ` (likeliest bucket: ${(answer.confidence * 100).toFixed(1)} %)`;
+      const sure = answer.confidence === null ? "" : ` (likeliest answer: ${(answer.confidence * 100).toFixed(1)} %)`;
       print(`${formatSan(position, asked)}: ${(answer.winProbability * 100).toFixed(1)} % to win${sure}`);
       return { ...result, move: answer };
     } finally {
