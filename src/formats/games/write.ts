@@ -60,8 +60,9 @@ function* notesAt(line: Line, ply: number): Generator<string> {
   const comments = line.comments?.(ply) ?? [];
   if (comments.length === 0 && commands.length > 0) yield* commentWords(commands);
   for (const [i, comment] of comments.entries()) {
-    // A comment cannot hold its own end; a command as [%emt 0:00:01] is one word.
-    const words = comment.replaceAll("}", ")").match(/\[%[^\]]*\]|\S+/g) ?? [];
+    // A comment cannot hold its own end; a command as [%emt 0:00:01] stays on one line.
+    const text = comment.replaceAll("}", ")").replace(/\s+/g, " ");
+    const words = text.match(/(?:\[%[^\]]{1,40}\]|\S)+/g) ?? [];
     yield* commentWords(i === 0 ? [...commands, ...words] : words);
   }
 }
