@@ -7,7 +7,7 @@ import { EncoderBatch, HALFKP_ROW, HALFKP_UNUSED } from "#encodings";
 import { encodePacked } from "#formats";
 import { NNUE_SIZES, Nnue, randomPositions } from "#models";
 import { NnueSource, NnueTrainer } from "#training";
-import { startTorch } from "./bench-train.js";
+import { PAUSE_MS, pause, startTorch } from "./bench-train.js";
 import { command } from "./command.js";
 
 const INPUTS = 41_024;
@@ -99,8 +99,12 @@ export default command({
       await step(); // the first ones compile and allocate
       for (const peer of peers) await peer.step();
       for (let i = 0; i < steps && !io.signal.aborted; i++) {
+        if (peers.length > 0) await pause(PAUSE_MS);
         ours.push(await step());
-        for (const [k, peer] of peers.entries()) theirs[k] = [...(theirs[k] ?? []), await peer.step()];
+        for (const [k, peer] of peers.entries()) {
+          await pause(PAUSE_MS);
+          theirs[k] = [...(theirs[k] ?? []), await peer.step()];
+        }
         io.progress(`step ${i + 1} of ${steps}`);
       }
     } finally {

@@ -17,7 +17,7 @@ const MALLOC = {
   MALLOC_TOP_PAD_: "268435456",
 };
 
-const PAUSE_MS = 250; // between turns: the other side's idle threads have stopped spinning by then
+export const PAUSE_MS = 250; // between turns: the other side's idle threads have stopped spinning by then
 
 interface Peer {
   name: string;
@@ -26,7 +26,7 @@ interface Peer {
   stop(): void;
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Starts a script of bench/torch that answers each "go" with the milliseconds of a step. */
 export async function startTorch(file: string, args: readonly string[]): Promise<Peer> {
