@@ -39,6 +39,7 @@ export class Dataset {
     readonly paths: readonly string[],
     readonly length: number, // positions
     readonly validation: Dataset | undefined, // of other games
+    readonly troubles: readonly string[] = [], // broken games and unvalued positions that were passed over
   ) {}
 
   /** Opens files of records, as games.bin?weight=2; those of other games as `validation`. */
@@ -57,6 +58,7 @@ export class Dataset {
   static async fromPgn(games: string | readonly string[], to: string, options: PgnOptions = {}): Promise<Dataset> {
     const { engine, limits = { depth: 15 }, value = engine ? "result" : "eval", validation = 0, seed = 1 } = options;
     const { signal = new AbortController().signal, minRating, timeClasses, minPlies, maxPositions } = options;
+    const troubles: string[] = [];
     const imported = engine === undefined ? to : to.replace(/(\.\w+)?$/, ".games.bin");
     await importGames(typeof games === "string" ? [games] : games, imported, {
       games: { variants: ["standard", "from-position"], minRating, timeClasses, minPlies },
@@ -67,7 +69,7 @@ export class Dataset {
       maxPositions,
       threads: 1,
       signal,
-      onBad() {}, // a broken game is passed over
+      onBad: ({ message }) => troubles.push(message),
       onProgress() {},
     });
     const parts = validation > 0 ? [to, validationPath(to)] : [to];
@@ -82,12 +84,13 @@ export class Dataset {
           processes: 1,
           signal,
           onProgress() {},
-          onTrouble() {},
+          onTrouble: (message) => troubles.push(message),
         });
         await removeFolder(from);
       }
     }
-    return Dataset.load(parts[0], parts[1]);
+    const { paths, length, validation: judged } = await Dataset.load(parts[0], parts[1]);
+    return new Dataset(paths, length, judged, troubles);
   }
 
   /** Lets a player play itself, and makes a file of records of its moves, its scores and the results. */
