@@ -54,7 +54,8 @@ export async function runInPage(source: string, { isolated = false } = {}): Prom
     const { pathname } = new URL(request.url ?? "/", "http://x");
     // Bundles stand at different depths, and each looks for the folder wasm beside its own.
     const path = pathname.replace(/^.*(?=\/wasm\/)/, "");
-    const body = files.get(path) ?? (await readFile(`dist${path}`).catch(() => undefined));
+    const folder = path.startsWith("/nets/") ? "." : "dist"; // networks stand beside the page
+    const body = files.get(path) ?? (await readFile(`${folder}${path}`).catch(() => undefined));
     response
       .writeHead(body === undefined ? 404 : 200, {
         "content-type": TYPES[extname(path)] ?? "text/html",

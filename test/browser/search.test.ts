@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
+import { parseFen } from "#chess";
+import { createAlphaBeta } from "#engine";
 import { browserPath, runInPage } from "./page.js";
 
 /** Lets the search worker play in a page; with a network of chance, and without one. */
@@ -50,3 +52,25 @@ test.skipIf(browserPath === undefined)(
     }
   },
 );
+
+const MIDDLEGAME = "r1bq1rk1/pp2ppbp/5np1/n2p4/3P1B1P/1QN1PN2/PP3PP1/R3KB1R w KQ - 3 10";
+
+test.skipIf(browserPath === undefined)("the shipped network searches the same nodes in a page as in Node", async () => {
+  const inPage = await runInPage(`
+      import { parseFen } from "#chess";
+      import { createAlphaBeta } from "#engine";
+
+      const { search, evaluation } = await createAlphaBeta("nnue");
+      const { nodes, lines } = await search.search(parseFen("${MIDDLEGAME}"), { depth: 10 });
+      await search.close();
+      export default { evaluation, nodes, scoreCp: lines[0].scoreCp };
+    `);
+  const { search, evaluation } = await createAlphaBeta("nnue");
+  try {
+    const { nodes, lines } = await search.search(parseFen(MIDDLEGAME), { depth: 10 });
+    assert.match(evaluation, /\.tnn/);
+    assert.deepEqual(inPage, { evaluation, nodes, scoreCp: lines[0].scoreCp });
+  } finally {
+    await search.close();
+  }
+});
