@@ -129,8 +129,8 @@ test("a batch equals its positions one by one, and leaves no trace of the batch 
     const all = {
       tokens: rows(batch.fenTokens(64), 77),
       board: rows(batch.board68(64), 68),
-      planes13: rows(batch.planes13(64), 13 * 64),
-      planes18: rows(batch.planes18(64), 18 * 64),
+      planes13: rows(batch.planes("planes13", 64), 13 * 64),
+      planes18: rows(batch.planes("planes18", 64), 18 * 64),
     };
     const halfkp = batch.halfkp(64);
     positions.forEach((position, i) => {
@@ -183,6 +183,33 @@ test("lc0's planes repeat the first position of a FEN, with a pawn that just pas
   assert.equal(out[(13 + 6) * 64 + 35], 0);
   assert.equal(out[(13 + 6) * 64 + 51], 1);
   assert.equal(out[(7 * 13 + 6) * 64 + 51], 1);
+});
+
+test("lc0's planes of a batch are those of each position with nothing known before it, the start of a game among them", () => {
+  const positions = [
+    parseFen(START),
+    parseFen(START.replace(" w ", " b ")),
+    parseFen("4k3/8/8/8/3Pp3/8/8/4K3 b - d3 0 2"),
+    parseFen("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2"),
+  ];
+  eachRandomPosition(new Random(5), 200, true, (position) => positions.push(position.clone()));
+  const batch = new EncoderBatch(positions.length);
+  for (const [i, position] of positions.entries()) batch.put(i, position, 2);
+  const planes = batch.planes("lc0-112", positions.length);
+  const expected = new Float32Array(112 * 64);
+  positions.forEach((position, i) => {
+    encodeLc0Planes(parseFen(formatFen(position), { chess960: position.chess960 }), expected);
+    assert.deepEqual(planes.subarray(i * 7168, (i + 1) * 7168), expected, formatFen(position));
+  });
+  assert.ok(planes.subarray(13 * 64, 104 * 64).every((x) => x === 0));
+});
+
+test("lc0's planes of a position and of its colour-swapped mirror differ in whose move it is alone", () => {
+  const [white, black] = [new Float32Array(112 * 64), new Float32Array(112 * 64)];
+  encodeLc0Planes(parseFen("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQq - 7 9"), white);
+  encodeLc0Planes(parseFen("r3k2r/pppbbppp/2n2q1P/1P2p3/3pn3/BN2PNP1/P1PPQPB1/R3K2R b Qkq - 7 9"), black);
+  white.fill(1, 108 * 64, 109 * 64);
+  assert.deepEqual(black, white);
 });
 
 test("tokens that spell no position are refused", () => {

@@ -7,9 +7,11 @@ import {
   colorSet,
   epSquare,
   KING,
+  key,
   kingSquare,
   NO_SQUARE,
   POSITION_BYTES,
+  PAWN,
   pieceOn,
   QUEEN,
   roleSet,
@@ -155,6 +157,50 @@ export function encodePlanes18(p: usize, count: i32, repetitions: usize, out: us
     if (ours & 2) fillPlane(out + (15 << 8), 1);
     if (others & 1) fillPlane(out + (16 << 8), 1);
     if (others & 2) fillPlane(out + (17 << 8), 1);
+  }
+}
+
+const LC0_BYTES: i32 = 112 * 256;
+const LC0_BOARD: i32 = 13 * 256; // bytes of one of the eight positions of the history
+const LC0_FACTS: usize = 8 * LC0_BOARD;
+
+/**
+ * 112 x 64 f32 a position of which nothing earlier is known: the history repeats it, with a pawn that may be taken en
+ * passant put back, but is empty where the position has the key `start`, that of the first position of a game.
+ */
+export function encodeLc0Planes(p: usize, count: i32, start: u64, out: usize): void {
+  for (let i = 0; i < count; i++, p += POSITION_BYTES, out += LC0_BYTES) {
+    memory.fill(out, 0, LC0_BYTES);
+    const us = side(p);
+    const turn = us == WHITE ? 0 : 56;
+    const own = colorSet(p, us);
+    const theirs = colorSet(p, us ^ 1);
+    for (let role = 0; role <= KING; role++) {
+      putSet(out + (role << 8), roleSet(p, role) & own, turn);
+      putSet(out + ((role + 6) << 8), roleSet(p, role) & theirs, turn);
+    }
+    if (key(p) != start) {
+      const before = out + LC0_BOARD;
+      memory.copy(before, out, LC0_BOARD);
+      const ep = epSquare(p);
+      if (ep != NO_SQUARE) {
+        const pawns = before + ((PAWN + 6) << 8);
+        store<f32>(pawns + ((ep ^ 8 ^ turn) << 2), 0); // where it stands
+        store<f32>(pawns + ((ep ^ 24 ^ turn) << 2), 1); // where it came from
+      }
+      for (let past = 2; past < 8; past++) memory.copy(out + past * LC0_BOARD, before, LC0_BOARD);
+    }
+    const facts = out + LC0_FACTS;
+    const rights = castlingRights(p);
+    const ours = us == WHITE ? rights & 3 : rights >> 2;
+    const others = us == WHITE ? rights >> 2 : rights & 3;
+    if (ours & 2) fillPlane(facts, 1);
+    if (ours & 1) fillPlane(facts + (1 << 8), 1);
+    if (others & 2) fillPlane(facts + (2 << 8), 1);
+    if (others & 1) fillPlane(facts + (3 << 8), 1);
+    if (us == BLACK) fillPlane(facts + (4 << 8), 1);
+    fillPlane(facts + (5 << 8), <f32>rule50(p));
+    fillPlane(facts + (7 << 8), 1);
   }
 }
 

@@ -77,8 +77,8 @@ async function prepare(folder: string, count: number): Promise<Record<string, ()
     },
     "fen-tokens": encoded((n) => batch.fenTokens(n)),
     board68: encoded((n) => batch.board68(n)),
-    planes13: encoded((n) => batch.planes13(n)),
-    planes18: encoded((n) => batch.planes18(n)),
+    planes13: encoded((n) => batch.planes("planes13", n)),
+    planes18: encoded((n) => batch.planes("planes18", n)),
     halfkp: encoded((n) => batch.halfkp(n)),
     "binpack to bin": async () => {
       let done = 0;

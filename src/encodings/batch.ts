@@ -1,10 +1,26 @@
 import { assert } from "#base";
-import { core, type Position } from "#chess";
+import { core, type Position, parseFen, START_FEN } from "#chess";
 
 const { POSITION_BYTES, wasm } = core;
+const START_KEY = parseFen(START_FEN).key;
 
 /** Numbers a position becomes in each encoding that is one row of a fixed length. */
-export const ROW_LENGTHS = { "fen-tokens": 77, board68: 68, planes13: 13 * 64, planes18: 18 * 64 } as const;
+export const ROW_LENGTHS = {
+  "fen-tokens": 77,
+  board68: 68,
+  planes13: 13 * 64,
+  planes18: 18 * 64,
+  "lc0-112": 112 * 64,
+} as const;
+
+/** Encodings of a position as planes of 64 squares, and what writes them for positions in the core's memory. */
+export const ENCODE_PLANES = {
+  planes13: (positions, count, _, out) => wasm.encodePlanes13(positions, count, out),
+  planes18: (positions, count, repetitions, out) => wasm.encodePlanes18(positions, count, repetitions, out),
+  "lc0-112": (positions, count, _, out) => wasm.encodeLc0Planes(positions, count, START_KEY, out),
+} satisfies Record<string, (positions: number, count: number, repetitions: number, out: number) => void>;
+
+export type PlanesName = keyof typeof ENCODE_PLANES;
 
 /** HalfKP indices a side has room for in a row; the rest of the row is HALFKP_UNUSED. */
 export const HALFKP_ROW = 32;
@@ -24,15 +40,16 @@ export interface HalfKpRows {
 export class EncoderBatch {
   private readonly positions: number;
   private readonly repetitions: number;
-  private readonly out: number;
   private readonly counts: number;
+  private out: number;
+  private outRow: number; // bytes a position has room for there
 
   constructor(readonly capacity: number) {
-    const widest = Math.max(ROW_LENGTHS.planes18 * 4, RECORD_BYTES + HALFKP_ROW * 4);
+    this.outRow = Math.max(ROW_LENGTHS.planes18 * 4, RECORD_BYTES + HALFKP_ROW * 4);
     this.positions = core.allocate(capacity * POSITION_BYTES);
     this.repetitions = core.allocate(capacity);
     this.counts = core.allocate(capacity);
-    this.out = core.allocate(capacity * widest);
+    this.out = core.allocate(capacity * this.outRow);
   }
 
   /** Puts a position in place; `repetitions` is how often it occurred before in its game (planes18 shows it). */
@@ -67,14 +84,14 @@ export class EncoderBatch {
     return new Uint16Array(core.bytes.buffer, this.out, count * ROW_LENGTHS.board68);
   }
 
-  planes13(count: number): Float32Array {
-    wasm.encodePlanes13(this.positions, this.check(count), this.out);
-    return new Float32Array(core.bytes.buffer, this.out, count * ROW_LENGTHS.planes13);
-  }
-
-  planes18(count: number): Float32Array {
-    wasm.encodePlanes18(this.positions, this.check(count), this.repetitions, this.out);
-    return new Float32Array(core.bytes.buffer, this.out, count * ROW_LENGTHS.planes18);
+  planes(name: PlanesName, count: number): Float32Array {
+    const row = ROW_LENGTHS[name] * 4;
+    if (row > this.outRow) {
+      this.out = core.allocate(this.capacity * row);
+      this.outRow = row;
+    }
+    ENCODE_PLANES[name](this.positions, this.check(count), this.repetitions, this.out);
+    return new Float32Array(core.bytes.buffer, this.out, count * ROW_LENGTHS[name]);
   }
 
   halfkp(count: number): HalfKpRows {

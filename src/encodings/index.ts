@@ -1,9 +1,11 @@
 export {
   batchOf,
+  ENCODE_PLANES,
   EncoderBatch,
   HALFKP_ROW,
   HALFKP_UNUSED,
   type HalfKpRows,
+  type PlanesName,
   RECORD_BYTES,
   ROW_LENGTHS,
 } from "./batch.js";

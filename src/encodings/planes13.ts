@@ -11,7 +11,7 @@ const META = 12 * 64;
  * the side to move (1 for White), the en-passant file as one 1, and two rows of zeros. Seen from White, whoever moves.
  */
 export function encodePlanes13(position: Position, out: Float32Array): void {
-  out.set(batchOf(position).planes13(1));
+  out.set(batchOf(position).planes("planes13", 1));
 }
 
 /** The FEN of the planes, for standard chess; the clocks are not in them and come out fresh. */

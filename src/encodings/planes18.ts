@@ -8,7 +8,7 @@ import { formatPlacement } from "./placement.js";
  * long, their short and long castling right. After OmegaZero.
  */
 export function encodePlanes18(position: Position, out: Float32Array): void {
-  out.set(batchOf(position, Math.min(position.repetitions(), 255)).planes18(1));
+  out.set(batchOf(position, Math.min(position.repetitions(), 255)).planes("planes18", 1));
 }
 
 /** The FEN of the planes, which do not say whose move it is; clocks come out fresh. */

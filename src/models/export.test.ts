@@ -7,6 +7,7 @@ import { RESIDUAL_SIZES, Residual } from "./residual.js";
 
 const network = new Residual(RESIDUAL_SIZES.tiny, new Random(1));
 for (const { name, data } of parametersOf(network)) if (name.endsWith(".variance")) data.fill(0.7); // so that norms matter
+const leela = new Residual({ ...RESIDUAL_SIZES.tiny, board: "lc0-112" }, new Random(1));
 const samples = randomPositions(96, 1);
 const parameters = parametersOf(network).reduce((sum, { data }) => sum + data.length, 0);
 
@@ -24,6 +25,12 @@ test("an exported network says what the network says, as exactly as its format a
   }
   assert.ok(sizes.safetensors < 4 * parameters + 10_000, "the weights and their names, no moments");
   assert.ok(sizes.fp16 < sizes.onnx && sizes.int8 < sizes.onnx, JSON.stringify(sizes));
+});
+
+test("a network of Leela's planes is exported as exactly", async () => {
+  const { differences } = await exportNetwork("residual", leela, "onnx", samples.slice(0, 8));
+  assert.deepEqual(Object.keys(differences), ["policy", "value", "wdl"]);
+  for (const difference of Object.values(differences)) assert.ok(difference < 1e-4, `${difference}`); // as above
 });
 
 test("weights beyond the range of halves stay in single precision", async () => {

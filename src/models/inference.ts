@@ -24,7 +24,7 @@ export function residualInference(network: Residual): Inference {
         const some = positions.slice(i * AT_ONCE, (i + 1) * AT_ONCE);
         room ??= new EncoderBatch(AT_ONCE);
         for (const [k, position] of some.entries()) room.put(k, position, position.repetitions());
-        return { planes: room[board](some.length).slice() };
+        return { planes: room.planes(board, some.length).slice() };
       }),
   };
 }

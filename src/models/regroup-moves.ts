@@ -1,7 +1,7 @@
 import { MOVE_TABLES } from "#encodings";
 import { concat, constant, type Tensor, withGradient } from "#tensor";
 
-const { moves4288, moves4672 } = MOVE_TABLES;
+const { moves1858, moves4288, moves4672 } = MOVE_TABLES;
 const NOTHING = moves4672.size; // the row of zeros behind the others
 const STEPS = 64 * 64; // the indices below are steps, those above underpromotions
 
@@ -20,6 +20,20 @@ places.forEach((place, index) => {
   if (place === NOTHING) return;
   wholes[place] = index;
   if (index >= STEPS) wholes[across(place)] = index;
+});
+
+/**
+ * For each of the 1858 moves the one of the 4672 logits it is. Leela's bare step to the last rank is a knight's promotion,
+ * AlphaZero's a queen's: the two change places, or a queen's promotion would share the logit of a rook's step.
+ */
+export const PLACES_1858: readonly number[] = Array.from({ length: moves1858.size }, (_, index) => {
+  const { promotion, ...step } = moves1858.named(index, false)!;
+  return moves4672.indexOfNamed({ ...step, promotion: promotion === "queen" ? "knight" : promotion }, false);
+});
+
+const wholes1858 = new Int32Array(moves4672.size).fill(moves1858.size);
+PLACES_1858.forEach((place, index) => {
+  wholes1858[place] = index;
 });
 
 const indices = (list: ArrayLike<number>) => constant(list, [list.length], "int32");
@@ -42,4 +56,13 @@ export function regroupMoves(planes: Tensor): Tensor {
     withZeros(dy).gather(indices(wholes)),
   ]);
   return regrouped.transpose([1, 0]);
+}
+
+/** Logits by from-square and kind of step, seen from the mover, [8, 8, n, 73] -> logits of moves1858 [n, 1858]. */
+export function selectMoves(planes: Tensor): Tensor {
+  const rows = planes.transpose([3, 0, 1, 2]).reshape([moves4672.size, planes.dim(2)]);
+  const selected = withGradient(rows.gather(indices(PLACES_1858)), [rows], (dy) => [
+    withZeros(dy).gather(indices(wholes1858)),
+  ]);
+  return selected.transpose([1, 0]);
 }

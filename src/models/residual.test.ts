@@ -22,7 +22,7 @@ function randomBatch(board: ResidualConfig["board"], count: number, seed: number
       else position.play(next);
     }
     if (position.outcome()) position = parseFen(START_FEN);
-    planes.set(batchOf(position)[board](1), i * size);
+    planes.set(batchOf(position).planes(board, 1), i * size);
     const moves = position.moves();
     for (const each of moves) legal[i * table.size + table.encode(position, each)] = 1;
     move[i] = table.encode(position, random.pick(moves));
@@ -44,6 +44,8 @@ const { tiny } = RESIDUAL_SIZES;
 const KINDS: [string, ResidualConfig][] = [
   ["18 planes, convolutional policy, win/draw/loss", tiny],
   ["13 planes, convolutional policy, squeeze-excitation", { ...tiny, board: "planes13", squeeze: 4 }],
+  ["112 planes, convolutional policy, win/draw/loss", { ...tiny, board: "lc0-112" }],
+  ["112 planes, dense policy, tanh", { ...tiny, board: "lc0-112", policyHead: "dense", valueHead: "tanh" }],
   ["13 planes, dense policy, tanh of the average", { ...RESIDUAL_SIZES.published, width: 16, blocks: 1 }],
 ];
 
@@ -81,7 +83,7 @@ test("the value is win minus loss, and every legal move has a logit of its own",
     const position = parseFen("rnb1k2r/pP3ppp/8/3pP3/8/2N2N2/PpP2PPP/R3K2R w KQkq d6 0 9");
     const table = MOVE_TABLES[BOARDS[config.board].moves];
     for (const side of [position, parseFen("rnb1k2r/pP3ppp/8/3p4/3Pp3/2N2N2/PpP2PPP/R3K2R b KQkq d3 0 9")]) {
-      const results = await session.run({ planes: batchOf(side)[config.board](1).slice() });
+      const results = await session.run({ planes: batchOf(side).planes(config.board, 1).slice() });
       const logits = side.moves().map((move) => results.policy.data[table.encode(side, move)]);
       assert.equal(new Set(logits).size, logits.length);
       assert.ok(!logits.includes(0), "a logit of 0 is that of no move");

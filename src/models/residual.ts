@@ -1,7 +1,8 @@
 /**
  * Residual convolutional networks with a policy and a value head, as in AlphaZero (Silver et al. 2018). The two
  * published designs differ in what they see and in how they number moves: 13 planes from White's side and 4288 moves,
- * or 18 planes from the mover's side and 4672.
+ * or 18 planes from the mover's side and 4672. Leela's 112 planes and 1858 moves are the third choice; as records know
+ * nothing of earlier positions, the history in them is always that of a position alone, in play too.
  */
 
 import { z } from "zod";
@@ -20,11 +21,12 @@ import {
   toSquares,
 } from "#tensor";
 import { pickMoves } from "./pick-moves.js";
-import { regroupMoves } from "./regroup-moves.js";
+import { regroupMoves, selectMoves } from "./regroup-moves.js";
 
 export const BOARDS = {
   planes13: { moves: "moves4288", planes: ROW_LENGTHS.planes13 / 64 },
   planes18: { moves: "moves4672", planes: ROW_LENGTHS.planes18 / 64 },
+  "lc0-112": { moves: "moves1858", planes: ROW_LENGTHS["lc0-112"] / 64 },
 } as const;
 
 export const POLICY_HEADS = ["conv", "dense"] as const;
@@ -141,7 +143,7 @@ class ConvPolicy {
   constructor(
     { width, board }: ResidualConfig,
     random: Random,
-    private readonly absolute = board === "planes13",
+    private readonly table = BOARDS[board].moves,
   ) {
     this.conv = conv3x3(width, width, random, TILE);
     this.norm = batchNorm(width);
@@ -152,9 +154,11 @@ class ConvPolicy {
   apply(x: Tensor): Policy {
     const squares = this.moves.apply(this.norm.apply(this.conv.apply(x)).relu()); // [8, 8, n, 73]
     const n = squares.dim(2);
-    if (this.absolute) return policyOf(regroupMoves(squares));
-    const all = toPlanes(squares).reshape([n, MOVE_TABLES.moves4672.size]);
-    return typeof n === "string" ? policyOf(all) : { all, of: (moves) => pickMoves(squares, moves) };
+    const { table } = this;
+    if (table === "moves4288") return policyOf(regroupMoves(squares));
+    const all =
+      table === "moves1858" ? selectMoves(squares) : toPlanes(squares).reshape([n, MOVE_TABLES.moves4672.size]);
+    return typeof n === "string" ? policyOf(all) : { all, of: (moves) => pickMoves(squares, moves, table) };
   }
 }
 

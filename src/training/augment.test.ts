@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { Random } from "#base";
-import { type Position, parseFen, START_FEN } from "#chess";
-import { decodePlanes13, decodePlanes18, encodePlanes13, encodePlanes18, MOVE_TABLES } from "#encodings";
+import { formatFen, type Position, parseFen, START_FEN } from "#chess";
+import {
+  decodePlanes13,
+  decodePlanes18,
+  encodeLc0Planes,
+  encodePlanes13,
+  encodePlanes18,
+  MOVE_TABLES,
+  type MoveTableName,
+} from "#encodings";
 import { flipMoves, mirrorFiles, swapColours } from "./augment.js";
 
 /** Positions of random games, promotions and en passant among them. */
@@ -23,7 +31,7 @@ const ENDINGS = [
 ];
 
 const sorted = (moves: Iterable<number>) => [...moves].sort((a, b) => a - b);
-const indices = (position: Position, table: "moves4288" | "moves4672") =>
+const indices = (position: Position, table: MoveTableName) =>
   Int32Array.from(position.moves(), (move) => MOVE_TABLES[table].encode(position, move));
 
 /** The planes, changed, must be those of a position whose legal moves are the changed ones. */
@@ -53,6 +61,29 @@ test("mirrored left to right, planes and moves are those of the mirrored positio
     seen++;
   }
   assert.ok(seen > 80);
+});
+
+test("mirrored left to right, lc0's planes and moves are those of the mirrored position", () => {
+  const encode = (position: Position) => {
+    const planes = new Float32Array(112 * 64);
+    encodeLc0Planes(position, planes);
+    return planes;
+  };
+  const reversed = (text: string) => [...text].reverse().join("");
+  let passed = 0;
+  for (const any of positions(150, ENDINGS)) {
+    const [men, turn, rights, ep, ...clocks] = formatFen(any).split(" ");
+    const place = ep === "-" ? ep : "hgfedcba"["abcdefgh".indexOf(ep[0])] + ep[1];
+    const ranks = men.split("/").map(reversed).join("/");
+    const [position, other] = [[men, ep], [ranks, place]].map(([board, square]) => parseFen([board, turn, rights, square, ...clocks].join(" "))); // biome-ignore format: a pair
+    const [planes, row] = [encode(position), indices(position, "moves1858")];
+    mirrorFiles(planes);
+    flipMoves(row, "moves1858", 7);
+    assert.deepEqual(planes, encode(other));
+    assert.deepEqual(sorted(row), sorted(indices(other, "moves1858")));
+    if (ep !== "-") passed++;
+  }
+  assert.ok(passed > 0, "en passant among them");
 });
 
 test("with the colours swapped, planes13 and moves are those of the same game played by the other side", () => {

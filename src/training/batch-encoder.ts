@@ -3,9 +3,11 @@ import { Random, UserError } from "#base";
 import { core, parseFen } from "#chess";
 import {
   bucketOf,
+  ENCODE_PLANES,
   HALFKP_ROW,
   MOVE_TABLES,
   type MoveTableName,
+  type PlanesName,
   RECORD_BYTES,
   ROW_LENGTHS,
   winProbability,
@@ -18,7 +20,7 @@ import { NO_ACTIONS, type Target, targetOf } from "./target.js";
 export type BatchEncoding =
   | {
       kind: "policy-value";
-      planes: "planes13" | "planes18";
+      planes: PlanesName;
       moves: MoveTableName;
       scoreScale: number; // centipawns k in the value tanh(score / k); a mate is +-1
       resultShare: number; // how much of the value is the game's result instead of the score
@@ -184,8 +186,7 @@ export class BatchEncoder {
     random: Random | undefined,
   ): PolicyValueArrays {
     const count = targets.length;
-    if (encoding === "planes13") wasm.encodePlanes13(this.positions, count, this.out);
-    else wasm.encodePlanes18(this.positions, count, this.repetitions, this.out);
+    ENCODE_PLANES[encoding](this.positions, count, this.repetitions, this.out);
     const size = ROW_LENGTHS[encoding];
     const planes = new Float32Array(core.bytes.buffer, this.out, count * size).slice();
     const table = MOVE_TABLES[moves];

@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { afterAll, test } from "vitest";
 import { Random } from "#base";
 import { formatFen, formatUci, parseFen, parseUci, START_FEN } from "#chess";
-import { bucketOf, encodeFenTokens, encodeHalfKp, encodePlanes13, MOVE_TABLES, winProbability } from "#encodings";
+import {
+  bucketOf,
+  encodeFenTokens,
+  encodeHalfKp,
+  encodeLc0Planes,
+  encodePlanes13,
+  MOVE_TABLES,
+  winProbability,
+} from "#encodings";
 import { createRecords, type DataRecord } from "#formats";
 import type { BatchEncoding } from "./batch-encoder.js";
 import { Batches } from "./batches.js";
@@ -94,6 +102,43 @@ test("a batch of planes, moves and values is what the encoders make of each posi
     assert.ok(!(planes.buffer instanceof SharedArrayBuffer));
   }
   assert.equal(row, RECORDS.length);
+  await batches.close();
+});
+
+test("a batch for lc0's planes has them and its moves, never with the colours swapped", async () => {
+  const path = await save("lc0.bin", RECORDS.slice(0, 300));
+  const encoding = { ...PLANES, planes: "lc0-112", moves: "moves1858", augment: true } as const;
+  const batches = await Batches.open({ sources: [path], encoding, seed: 1 });
+  const expected = new Float32Array(112 * 64);
+  let row = 0;
+  for await (const { planes, legal, policy } of batches.batches({ size: 100 })) {
+    for (let i = 0; i < 100; i++, row++) {
+      const position = parseFen(RECORDS[row].fen);
+      encodeLc0Planes(position, expected);
+      assert.deepEqual(planes.subarray(i * 7168, (i + 1) * 7168), expected);
+      const [at, k] = [i * legal.shape[1], position.moves().length];
+      const indices = position.moves().map((move) => MOVE_TABLES.moves1858.encode(position, move));
+      assert.deepEqual([...legal.data.subarray(at, at + k)], indices);
+      const learnt = legal.data[at + policy.data.subarray(at, at + k).indexOf(1)];
+      assert.equal(MOVE_TABLES.moves1858.decode(position, learnt), parseUci(position, RECORDS[row].move ?? ""));
+    }
+  }
+  const plain = await Batches.open({ sources: [path], encoding: { ...encoding, augment: false }, seed: 1 });
+  const planesOf = async (source: typeof plain | typeof batches) => {
+    for await (const { planes } of source.batches({ size: 300, epoch: 0 })) return planes;
+    throw new Error("no batch");
+  };
+  const [before, after] = [await planesOf(plain), await planesOf(batches)];
+  const seen = { castling: 0, same: 0, mirrored: 0 };
+  for (let i = 0; i < 300; i++) {
+    const [a, b] = [before, after].map((planes) => planes.subarray(i * 7168, (i + 1) * 7168));
+    const isSame = a.every((x, at) => x === b[at]);
+    const mayCastle = a.subarray(104 * 64, 108 * 64).some((x) => x !== 0);
+    assert.ok(isSame || (!mayCastle && a.every((x, at) => x === b[at ^ 7])), `row ${i}`);
+    seen[mayCastle ? "castling" : isSame ? "same" : "mirrored"]++;
+  }
+  assert.ok(seen.castling > 20 && seen.same > 20 && seen.mirrored > 20, JSON.stringify(seen));
+  await plain.close();
   await batches.close();
 });
 
