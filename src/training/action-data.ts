@@ -12,7 +12,7 @@ import {
 } from "#formats";
 import { encodeActionInput, MIRRORED_ACTIONS } from "#models";
 import { ActionLine } from "./action-line.js";
-import { FNV_START, fnv } from "./record-source.js";
+import { type BlockRecords, BlockWriter, FNV_START, fnv } from "./record-source.js";
 import { cpOf } from "./target.js";
 
 const { actions1968 } = MOVE_TABLES;
@@ -27,68 +27,77 @@ const ACTION_OF_UCI = new Map(
   }),
 );
 
-/** An array that grows. */
-class Growing<A extends Uint8Array | Uint16Array | Uint32Array | Float32Array> {
-  length = 0;
-  constructor(private array: A) {}
-  reserve(count: number): void {
-    if (this.length + count <= this.array.length) return;
-    const grown = new (this.array.constructor as new (length: number) => A)(2 * (this.length + count));
-    grown.set(this.array);
-    this.array = grown;
-  }
-  push(value: number): void {
-    this.reserve(1);
-    this.array[this.length++] = value;
-  }
-  append(values: ArrayLike<number>): void {
-    this.reserve(values.length);
-    this.array.set(values, this.length);
-    this.length += values.length;
-  }
-  get values(): A {
-    return this.array.subarray(0, this.length) as A;
-  }
+/**
+ * Positions with values of their moves, one record each, on the disk: 77 tokens, then of each move its number (2 bytes,
+ * little-endian, in actions1968, mirrored for Black if the network sees the board turned) and its win probability (4 bytes,
+ * for the mover). The moves of a position stand in the order of their numbers, which says nothing of their
+ * values.
+ */
+export interface ActionData extends BlockRecords {
+  fingerprint: string; // of everything in it
 }
+
+export const MOVE_BYTES = 6;
+
+/** How many moves a record of so many bytes has. */
+export const movesIn = (bytes: number): number => (bytes - FEN_TOKENS) / MOVE_BYTES;
 
 /**
- * Positions with values of their moves, in memory: 81 bytes a position and 6 a move, so that four million positions with
- * all their moves fit into a gigabyte. The moves of a position stand in the order of their numbers, which says nothing
- * of their values.
+ * Reads files of valued moves once (all moves of a position in a record, or one; neighbours with one position are joined),
+ * and keeps them as records of a file without a name beside the first, so that memory does not grow with them.
  */
-export interface ActionData {
-  positions: number;
-  tokens: Uint8Array; // [positions, 77]
-  starts: Uint32Array; // [positions + 1], where the moves of each begin
-  actions: Uint16Array; // in actions1968, mirrored for Black if the network sees the board turned
-  probabilities: Float32Array; // of winning, for the mover
-  fingerprint: string;
-}
-
-/** Reads files of valued moves: all moves of a position in a record, or one; neighbours with one position are joined. */
-export async function loadActions(
+export async function openActions(
   paths: readonly string[],
   { turned, limit = 0 }: { turned: boolean; limit?: number },
 ): Promise<ActionData> {
-  const gathered = new Gathered(turned);
-  reading: for (const path of paths) {
-    let number = 0;
-    const reader = await openRawRecords(path);
-    for await (const batch of reader) {
-      for (const record of eachRecord(batch)) {
-        const problem = gathered.add(record, reader.form);
-        if (problem !== undefined) {
-          const advice = `Leave such records out with: tabiya data convert ${path} -o NEW`;
-          throw badRecord("DATA_RECORD", { path, record: number }, `${problem}\n${advice}`);
-        }
-        number++;
-        if (limit > 0 && gathered.positions > limit) break reading; // one more: the last could still grow
+  if (paths.length === 0) throw new UserError("DATA_NONE", "no file of valued moves was given to learn from.");
+  const writer = await BlockWriter.create(paths[0]);
+  try {
+    const packer = new Packer(turned);
+    let positions = 0;
+    let moves = 0;
+    let hash = FNV_START;
+    const isEnough = () => limit > 0 && positions >= limit;
+    const keep = (record: Uint8Array | undefined): boolean => {
+      if (record === undefined || isEnough()) return false;
+      positions++;
+      moves += movesIn(record.length);
+      hash = fnv(hash, record);
+      return writer.add(record);
+    };
+    for (const path of paths) {
+      if (isEnough()) break;
+      for await (const record of packFile(path, packer)) {
+        if (keep(record)) await writer.flush();
+        if (isEnough()) break;
       }
     }
+    if (keep(packer.take())) await writer.flush();
+    if (positions === 0)
+      throw new UserError("DATA_NONE", `${paths.join(", ")}: no position with valued moves to learn from.`);
+    const fingerprint = `${positions} positions, ${moves} moves, fnv1a ${(hash >>> 0).toString(16).padStart(8, "0")}`;
+    return { ...(await writer.finish()), fingerprint };
+  } catch (error) {
+    await writer.abort();
+    throw error;
   }
-  if (gathered.positions === 0)
-    throw new UserError("DATA_NONE", `${paths.join(", ") || "no file"}: no position with valued moves to learn from.`);
-  return gathered.result(limit);
+}
+
+/** The positions that are finished within a file. */
+async function* packFile(path: string, packer: Packer): AsyncGenerator<Uint8Array> {
+  let number = 0;
+  const reader = await openRawRecords(path);
+  for await (const batch of reader) {
+    for (const record of eachRecord(batch)) {
+      const problem = packer.add(record, reader.form);
+      if (problem !== undefined) {
+        const advice = `Leave such records out with: tabiya data convert ${path} -o NEW`;
+        throw badRecord("DATA_RECORD", { path, record: number }, `${problem}\n${advice}`);
+      }
+      number++;
+      if (packer.finished) yield packer.finished;
+    }
+  }
 }
 
 const { wasm, LIST, POSITION_BYTES } = core;
@@ -96,23 +105,23 @@ const SIDE = 138; // where a position says whose move it is: assembly/chess/posi
 const FEN_ROOM = 256;
 let room: { fen: number; position: number; tokens: number } | undefined;
 
-/** What was read so far. */
-class Gathered {
-  private readonly tokens = new Growing(new Uint8Array(1 << 16));
-  private readonly starts = new Growing(new Uint32Array(1 << 10));
-  private readonly actions = new Growing(new Uint16Array(1 << 14));
-  private readonly probabilities = new Growing(new Float32Array(1 << 14));
+/** Makes records of positions. The last position is held back: the next record may have more of its moves. */
+class Packer {
   private readonly line = new ActionLine();
-  private fen = ""; // of the last position
+  // The last position: its FEN, its tokens, and its moves with their win probabilities by number.
+  private fen: Uint8Array = new Uint8Array(0);
+  private tokens: Uint8Array | undefined;
+  private count = 0;
+  private readonly actions = new Uint16Array(actions1968.size);
+  private readonly probabilities = new Float32Array(actions1968.size).fill(Number.NaN); // NaN: none yet
+  /** The position that the record added last was the first not to belong to, if it was so. */
+  finished: Uint8Array | undefined;
 
   constructor(private readonly turned: boolean) {}
 
-  get positions(): number {
-    return this.starts.length;
-  }
-
   /** Adds a record; says what is wrong with it, if something is. */
   add(bytes: Uint8Array, form: RawForm): string | undefined {
+    this.finished = undefined;
     if (form === "line" && this.line.read(bytes) && this.addLine(bytes)) return undefined;
     try {
       const record =
@@ -147,18 +156,16 @@ class Gathered {
       LEGAL[actions1968.indexOf(core.moves[k], black)] = legalIn;
     }
     for (let i = 0; i < count; i++) if (LEGAL[actions[i]] !== legalIn) return false;
-    const text = String.fromCharCode(...bytes.subarray(fenStart, fenEnd));
-    if (text === this.fen) return false;
-    this.fen = text;
+    const text = bytes.subarray(fenStart, fenEnd);
+    if (isEqual(text, this.fen)) return false;
     wasm.encodeFenTokens(position, 1, row);
     const tokens = core.bytes.slice(row, row + FEN_TOKENS);
     const isMirrored = this.turned && black;
     if (isMirrored) turnFenTokens(tokens);
-    const found = new Map<number, number>();
+    this.begin(text.slice(), tokens);
     for (let i = 0; i < count; i++) {
-      found.set(isMirrored ? MIRRORED_ACTIONS[actions[i]] : actions[i], winProbability(scores[i]));
+      this.value(isMirrored ? MIRRORED_ACTIONS[actions[i]] : actions[i], winProbability(scores[i]));
     }
-    this.push(tokens, found);
     return true;
   }
 
@@ -170,56 +177,54 @@ class Gathered {
     const { tokens, numberOf } = encodeActionInput(position, this.turned);
     legalIn++;
     for (const move of position.moves()) LEGAL[actions1968.encode(position, move)] = legalIn;
-    const found = new Map<number, number>();
+    const found: [number, number][] = [];
     for (const [uci, probability] of valued) {
       const action = actionOf(position, uci);
       if (action === undefined) return `the move ${uci} is not legal in ${record.fen}.`;
       if (!(probability >= 0 && probability <= 1)) return `the win probability of ${uci} is ${probability}.`;
-      found.set(numberOf(action), probability);
+      found.push([numberOf(action), probability]);
     }
-    if (record.fen === this.fen) this.join(found);
-    else this.push(tokens, found);
-    this.fen = record.fen;
+    const text = new TextEncoder().encode(record.fen);
+    if (!isEqual(text, this.fen)) this.begin(text, tokens);
+    for (const [action, probability] of found) this.value(action, probability);
   }
 
-  private push(tokens: Uint8Array, moves: ReadonlyMap<number, number>): void {
-    this.tokens.append(tokens);
-    this.starts.push(this.actions.length);
-    const ordered = Uint16Array.from(moves.keys()).sort();
-    this.actions.append(ordered);
-    for (const action of ordered) this.probabilities.push(moves.get(action)!);
+  /** Another position; the last one is finished. */
+  private begin(fen: Uint8Array, tokens: Uint8Array): void {
+    this.finished = this.take();
+    this.fen = fen;
+    this.tokens = tokens;
   }
 
-  /** Adds moves to the last position. */
-  private join(moves: ReadonlyMap<number, number>): void {
-    const start = this.starts.values[this.starts.length - 1];
-    const all = new Map<number, number>();
-    this.actions.values.subarray(start).forEach((action, i) => {
-      all.set(action, this.probabilities.values[start + i]);
-    });
-    for (const [action, probability] of moves) all.set(action, probability);
-    const tokens = this.tokens.values.slice(-FEN_TOKENS);
-    this.tokens.length -= FEN_TOKENS;
-    this.starts.length--;
-    this.actions.length = start;
-    this.probabilities.length = start;
-    this.push(tokens, all);
+  /** Values a move of the last position; if it was valued before, anew. */
+  private value(action: number, probability: number): void {
+    if (Number.isNaN(this.probabilities[action])) this.actions[this.count++] = action;
+    this.probabilities[action] = probability;
   }
 
-  result(limit: number): ActionData {
-    const positions = limit > 0 ? Math.min(limit, this.positions) : this.positions;
-    this.starts.push(this.actions.length);
-    const starts = this.starts.values.subarray(0, positions + 1);
-    const tokens = this.tokens.values.subarray(0, positions * FEN_TOKENS);
-    const actions = this.actions.values.subarray(0, starts[positions]);
-    const probabilities = this.probabilities.values.subarray(0, starts[positions]);
-    let hash = FNV_START;
-    for (const part of [tokens, starts, actions, probabilities]) {
-      hash = fnv(hash, new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+  /** The last position as a record, if there is one. */
+  take(): Uint8Array | undefined {
+    if (!this.tokens) return undefined;
+    const { actions, probabilities, count } = this;
+    const record = new Uint8Array(FEN_TOKENS + MOVE_BYTES * count);
+    record.set(this.tokens);
+    const view = new DataView(record.buffer);
+    actions.subarray(0, count).sort();
+    for (let i = 0, at = FEN_TOKENS; i < count; i++, at += MOVE_BYTES) {
+      view.setUint16(at, actions[i], true);
+      view.setFloat32(at + 2, probabilities[actions[i]], true);
+      probabilities[actions[i]] = Number.NaN;
     }
-    const fingerprint = `${positions} positions, ${actions.length} moves, fnv1a ${(hash >>> 0).toString(16).padStart(8, "0")}`;
-    return { positions, tokens, starts, actions, probabilities, fingerprint };
+    this.count = 0;
+    this.tokens = undefined;
+    return record;
   }
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 let legalIn = 0; // number of the position in whose turn LEGAL was written

@@ -8,7 +8,7 @@ import { formatFen, formatUci, parseFen, START_FEN } from "#chess";
 import { bucketOf, winProbability } from "#encodings";
 import { MOE_SIZES, Moe, type MoeConfig } from "#models";
 import { exportOnnx, parametersOf, Session, Trainer } from "#tensor";
-import { loadActions } from "./action-data.js";
+import { openActions } from "./action-data.js";
 import { type ActionBatch, ActionSource } from "./action-source.js";
 import { ACTION_VALUE, type ActionValueConfig, actionValueObjective } from "./action-value.js";
 import { judgeActionValue } from "./action-value-judge.js";
@@ -47,11 +47,16 @@ function randomLines(count: number, moves: number, seed: number): Line[] {
   return lines;
 }
 
-async function sourceOf(lines: readonly object[], options: { queries?: number; turned?: boolean } = {}) {
+type SourceOptions = { queries?: number; turned?: boolean; limit?: number; shuffled?: number };
+
+async function sourceOf(lines: readonly object[], options: SourceOptions = {}) {
   const path = join(folder(), "moves.jsonl");
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  const { queries = SETTINGS.queries, turned = tiny.turned } = options;
-  return new ActionSource(await loadActions([path], { turned }), { queries, buckets: tiny.buckets, seed: 1 });
+  const { queries = SETTINGS.queries, turned = tiny.turned, limit, shuffled } = options;
+  const data = await openActions([path], { turned, limit });
+  const source = new ActionSource(data, { queries, buckets: tiny.buckets, seed: 1, shuffled });
+  onTestFinished(() => source.close());
+  return source;
 }
 
 const firstBatch = async (source: ActionSource, size = 64): Promise<ActionBatch> =>
@@ -195,6 +200,53 @@ test("lines in the usual form are read like any other JSON", async () => {
     assert.equal(a.positions, 61);
     assert.deepEqual(await firstBatch(a), await firstBatch(b));
   }
+});
+
+test("every position comes once a pass, shuffled in windows of blocks; a batch follows from its number alone", async () => {
+  // Each position has one move, valued by its number, by which it is known again.
+  const lines = randomLines(1000, 1, 21).map(({ fen, moves }, i) => ({ fen, moves: { [Object.keys(moves)[0]]: i } }));
+  const source = await sourceOf(lines, { queries: 1, shuffled: 512 });
+  const seen = async (options: { epoch?: number; from?: number; perEpoch?: number }) => {
+    const found: number[][] = [];
+    for await (const { winProbability: p } of source.batches({ size: 100, ...options }))
+      found.push(Array.from(p, (x) => lines.findIndex((_, i) => Math.fround(winProbability(i)) === x)));
+    return found;
+  };
+  const sorted = (numbers: number[][]) => numbers.flat().toSorted((a, b) => a - b);
+  const all = lines.map((_, i) => i);
+  const [first, second] = [await seen({ epoch: 0 }), await seen({ epoch: 1 })];
+  assert.deepEqual(sorted(first), all);
+  assert.deepEqual(sorted(second), all);
+  assert.notDeepEqual(first, second);
+  assert.ok(first.flat().filter((number, i) => Math.abs(number - i) < 50).length < 300, "shuffled");
+  assert.deepEqual(await seen({ epoch: 1, from: 7 }), second.slice(7));
+  assert.deepEqual(await seen({ epoch: 4, perEpoch: 2, from: 1 }), first.slice(9));
+  assert.deepEqual((await seen({})).flat(), all);
+});
+
+test("a fingerprint tells other values, moves and positions; a limit takes the first positions, each whole", async () => {
+  const lines = randomLines(20, 5, 13);
+  const { fen, moves } = lines[7];
+  const [uci, score] = Object.entries(moves)[0];
+  const { [uci]: _, ...fewer } = moves;
+  const kinds = [
+    lines,
+    lines.with(7, { fen, moves: { ...moves, [uci]: Number(score) + 1 } }),
+    lines.with(7, { fen, moves: fewer }),
+    lines.toSpliced(7, 1),
+    lines.toSpliced(7, 2, lines[8], lines[7]),
+  ];
+  const fingerprints = new Set<string>();
+  for (const kind of kinds) fingerprints.add((await sourceOf(kind)).fingerprint);
+  assert.equal(fingerprints.size, kinds.length);
+  // The moves of a position in records of their own: the last one's must not be cut off.
+  const singles = lines.flatMap(({ fen, moves }) =>
+    Object.entries(moves).map(([uci, score]) => ({ fen, move: uci, score })),
+  );
+  const [whole, part] = [await sourceOf(lines.slice(0, 7)), await sourceOf(singles, { limit: 7 })];
+  assert.equal(part.positions, 7);
+  assert.equal(part.fingerprint, whole.fingerprint);
+  assert.deepEqual(await firstBatch(part), await firstBatch(whole));
 });
 
 test("a run stopped and resumed ends with the weights of one never stopped, and each epoch is judged", async () => {

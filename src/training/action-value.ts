@@ -2,7 +2,7 @@ import { z } from "zod";
 import { bucketCentre, FEN_TOKENS } from "#encodings";
 import type { Moe, MoeConfig } from "#models";
 import { balanceLoss, crossEntropy, histogram, input, type Tensor, twoHot } from "#tensor";
-import { loadActions } from "./action-data.js";
+import { openActions } from "./action-data.js";
 import { ActionSource } from "./action-source.js";
 import { type ActionValueJudgement, describeActionValue, judgeActionValue } from "./action-value-judge.js";
 import { type Objective, percent, type Task } from "./task.js";
@@ -29,7 +29,7 @@ export const ACTION_VALUE: Task<Moe, ActionValueConfig, ActionSource, ActionValu
   async open(paths, { train, task, model }, limit) {
     const { turned, buckets } = model as unknown as MoeConfig;
     const { queries } = task as unknown as ActionValueConfig;
-    return new ActionSource(await loadActions(paths, { turned, limit }), { queries, buckets, seed: train.seed });
+    return new ActionSource(await openActions(paths, { turned, limit }), { queries, buckets, seed: train.seed });
   },
   objective: actionValueObjective,
   judge: judgeActionValue,

@@ -1,4 +1,4 @@
-export { type ActionData, loadActions } from "./action-data.js";
+export { type ActionData, openActions } from "./action-data.js";
 export { type ActionBatch, type ActionOptions, ActionSource } from "./action-source.js";
 export type { ActionValueConfig } from "./action-value.js";
 export type { ActionValueJudgement } from "./action-value-judge.js";

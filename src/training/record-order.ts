@@ -49,7 +49,7 @@ export class GatheredRecords {
  * pass, each of which visits every record once. A pass takes the blocks of the file in an order of its own, a window of
  * them at a time, and shuffles the records within the window. Without a seed, every pass is in the order of the file.
  */
-export class RecordOrder {
+export class RecordOrder<S extends Pick<RecordSource, "count" | "read"> = RecordSource> {
   private readonly blocks: number; // whole or not, in the source
   private readonly windowRecords: number;
   private pass = -1;
@@ -62,7 +62,7 @@ export class RecordOrder {
   private order = new Uint32Array(0);
 
   constructor(
-    readonly source: RecordSource,
+    readonly source: S,
     private readonly seed: number | undefined,
     windowBlocks: number,
   ) {

@@ -1,6 +1,15 @@
-import { createScratch, openRandom, type RandomBytes, type Scratch, UserError } from "#base";
+import { concatBytes, createScratch, openRandom, type RandomBytes, type Scratch, UserError } from "#base";
 import { RECORD_BYTES } from "#encodings";
-import { BagReader, badRecord, formatOf, joinRecords, openRawRecords, type RawBatch, type RawForm } from "#formats";
+import {
+  BagReader,
+  badRecord,
+  eachRecord,
+  formatOf,
+  joinRecords,
+  openRawRecords,
+  type RawBatch,
+  type RawForm,
+} from "#formats";
 
 /** Records of a file found by their number. */
 export interface RecordSource {
@@ -91,28 +100,53 @@ function bagSource(reader: BagReader): RecordSource {
   return { path, form: "bag", count, fingerprint: fingerprintOf(count, read), read, close: async () => reader.close() };
 }
 
-/** Copies the records of any file to the disk, with a note of where each block begins. */
+/** Copies the records of any file to the disk. */
 async function unpack(path: string, scratchNear: string): Promise<RecordSource> {
   const reader = await openRawRecords(path);
-  const scratch = await createScratch(scratchNear);
+  const writer = await BlockWriter.create(scratchNear);
   try {
-    const starts: number[] = [0]; // of the blocks
-    let count = 0;
-    let held: Uint8Array[] = [];
-    for await (const { bytes, ends } of reader) {
-      let start = 0;
-      for (const end of ends) {
-        held.push(bytes.slice(start, end));
-        start = end;
-        if (++count % BLOCK === 0) {
-          await writeBlock(scratch, held);
-          starts.push(scratch.size);
-          held = [];
-        }
-      }
+    for await (const batch of reader) {
+      for (const record of eachRecord(batch)) if (writer.add(record.slice())) await writer.flush();
     }
-    if (held.length > 0) await writeBlock(scratch, held);
-    starts.push(scratch.size);
+    const blocks = await writer.finish();
+    return { ...blocks, path, form: reader.form, fingerprint: fingerprintOf(blocks.count, blocks.read) };
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}
+
+/** Records on the disk, found by their numbers. */
+export type BlockRecords = Pick<RecordSource, "count" | "read" | "close">;
+
+/** Writes records to a file without a name; all that is kept in memory is where each block begins. */
+export class BlockWriter {
+  private readonly starts = [0];
+  private held: Uint8Array[] = [];
+  private count = 0;
+
+  private constructor(private readonly scratch: Scratch) {}
+
+  static async create(near: string): Promise<BlockWriter> {
+    return new BlockWriter(await createScratch(near));
+  }
+
+  /** Takes a record, whose bytes must not change any more; true if it is time to flush. */
+  add(record: Uint8Array): boolean {
+    this.held.push(record);
+    return ++this.count % BLOCK === 0;
+  }
+
+  /** Writes the block that is full. */
+  async flush(): Promise<void> {
+    await this.scratch.write(formatBlock(this.held));
+    this.starts.push(this.scratch.size);
+    this.held = [];
+  }
+
+  async finish(): Promise<BlockRecords> {
+    if (this.held.length > 0) await this.flush();
+    const { scratch, starts, count } = this;
     const readBlock = (block: number) => parseBlock(scratch.read(starts[block], starts[block + 1] - starts[block]));
     const read = (first: number, length: number): RawBatch => {
       const records: Uint8Array[] = [];
@@ -122,19 +156,18 @@ async function unpack(path: string, scratchNear: string): Promise<RecordSource> 
       }
       return joinRecords(records);
     };
-    const { form } = reader;
-    return { path, form, count, fingerprint: fingerprintOf(count, read), read, close: () => scratch.close() };
-  } catch (error) {
-    await scratch.close();
-    throw error;
+    return { count, read, close: () => scratch.close() };
+  }
+
+  abort(): Promise<void> {
+    return this.scratch.close();
   }
 }
 
 /** A block: how many records, the length of each, then the records. */
-async function writeBlock(scratch: Scratch, records: readonly Uint8Array[]): Promise<void> {
+function formatBlock(records: readonly Uint8Array[]): Uint8Array {
   const lengths = Uint32Array.from([records.length, ...records.map(({ length }) => length)]);
-  await scratch.write(new Uint8Array(lengths.buffer));
-  await scratch.write(joinRecords(records).bytes);
+  return concatBytes([new Uint8Array(lengths.buffer), ...records]);
 }
 
 function parseBlock(bytes: Uint8Array): Uint8Array[] {
