@@ -130,6 +130,21 @@ test("a run is not overwritten, nor resumed with other settings or data", async 
   assert.equal(again.steps, 2);
 });
 
+test("a run begun before there were the settings start and augment goes on as if it had their defaults", async () => {
+  const [whole, old] = [folder(), folder()];
+  const short = { epochs: 2, epochPositions: 64 };
+  await train(recipe(short), options(whole));
+  await train(recipe(short), options(old, { onEpoch: () => false }));
+  const path = join(old, "config.json");
+  const { start, augment, ...rest } = JSON.parse(readFileSync(path, "utf8"));
+  assert.deepEqual([start, augment], ["", false]);
+  writeFileSync(path, JSON.stringify(rest));
+  const other = train(recipe({ ...short, augment: true }), options(old, { resume: true }));
+  await assert.rejects(other, /augment: false then, true now/);
+  assert.equal((await train(recipe(short), options(old, { resume: true }))).steps, 4);
+  assert.deepEqual(bytesOf(old, "epoch_002"), bytesOf(whole, "epoch_002"));
+});
+
 test("a loss that is no number stops the run with advice, and the last good checkpoint stays", async () => {
   const run = folder();
   const wild = recipe({ learningRate: 1e30, clip: 0, saveSteps: 1, optimiser: "sgd", warmupSteps: 0 });

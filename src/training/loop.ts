@@ -20,6 +20,7 @@ import { optimiserOf, type Recipe, scheduleOf } from "./config.js";
 import { MetricsLog } from "./metrics-log.js";
 import type { Judgement, Learner } from "./task.js";
 import { TASKS } from "./tasks.js";
+import { upgradeSettings } from "./upgrade.js";
 
 export interface TrainOptions {
   run: string; // the folder that keeps all of the run
@@ -349,7 +350,7 @@ async function enterRun(
     await writeFile(path, `${JSON.stringify(wanted, null, 2)}\n`);
     return;
   }
-  const found = JSON.parse(await readText(path)) as Record<string, unknown>;
+  const found = upgradeSettings(JSON.parse(await readText(path)) as Record<string, unknown>);
   const keys = new Set([...Object.keys(found), ...Object.keys(wanted)]);
   const changed = [...keys].filter((key) => JSON.stringify(found[key]) !== JSON.stringify(wanted[key]));
   if (changed.length === 0) return;

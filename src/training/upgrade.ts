@@ -1,0 +1,14 @@
+type Settings = Record<string, unknown>;
+
+/** What the settings of runs lacked before a day, oldest first: each step fills in what was done without being said. */
+const STEPS: readonly { date: string; step: (settings: Settings) => Settings }[] = [
+  { date: "2026-11-16", step: (settings) => ({ start: "", ...settings }) }, // every run began with weights of chance
+  {
+    date: "2026-11-16", // and showed positions as they were
+    step: (settings) => (settings.family === "residual" ? { augment: false, ...settings } : settings),
+  },
+];
+
+/** The settings of a run that an older version began, as this version would have written them. */
+export const upgradeSettings = (settings: Settings): Settings =>
+  STEPS.reduce((upgraded, { step }) => step(upgraded), settings);
