@@ -71,6 +71,17 @@ test("a temperature draws among the moves, the same for the same seed; other opt
   });
   assert.ok(new Set(played).size > 2);
   assert.equal(played[6], played[0]);
+  const best = await withPlayer(`${path}@none`, (player) => player.choose(parseFen(START_FEN), {}));
+  await withPlayer(`${path}@none?temperature=0.000001`, async (player) => {
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      await player.newGame({ seed });
+      assert.equal(
+        (await player.choose(parseFen(START_FEN), {})).move,
+        best.move,
+        "so cold that nothing is left to chance",
+      );
+    }
+  });
   await assert.rejects(resolvePlayer(`${path}@none?temprature=1`), {
     code: "PLAYER_OPTION",
     message: /temperature=NUMBER/,

@@ -59,6 +59,49 @@ for (const [name, config] of KINDS) {
   });
 }
 
+test("a query is its move's embeddings times the root of the width, plus the place of queries, and is normed before the head", async () => {
+  // Without layers, the states' lines come out too, before the queries.
+  const net = new Moe({ ...tiny, layers: 0 }, new Random(5));
+  const { width, buckets } = tiny;
+  for (const [i, bias] of [0.3, -0.2, 0.1].entries()) net.norm.bias.data[i] = bias;
+  const { actions } = inputOf(FENS[1], true);
+  const { logits } = net.forward(input("tokens", [1, FEN_TOKENS], "int32"), input("actions", [1, "q"], "int32"));
+  const opened = await Session.open(exportOnnx({ logits }), { threads: 1 });
+  const answer = (await opened.run({ tokens: new Int32Array(FEN_TOKENS), actions })).logits.data;
+  await opened.close();
+  for (const [k, action] of actions.entries()) {
+    const { from, to, promotion } = MOVE_TABLES.actions1968.named(action, false)!;
+    assert.equal(promotion, undefined);
+    const rows = [[net.actions, action], [net.parts[0], from], [net.parts[1], to], [net.parts[2], 0]] as const; // biome-ignore format: a list
+    const line = Array.from({ length: width }, (_, i) => {
+      const sum = rows.reduce((total, [table, row]) => total + table.weight.data[row * width + i], 0);
+      return sum * Math.sqrt(width) + net.places!.data[FEN_TOKENS * width + i];
+    });
+    const mean = line.reduce((a, b) => a + b) / width;
+    const variance = line.reduce((a, b) => a + (b - mean) ** 2, 0) / width;
+    const normed = line.map((x, i) => (x - mean) / Math.sqrt(variance + 1e-5) + net.norm.bias.data[i]);
+    for (let bucket = 0; bucket < buckets; bucket += 17) {
+      const start = net.head.bias!.data[bucket];
+      const expected = normed.reduce((a, x, i) => a + x * net.head.weight.data[i * buckets + bucket], start);
+      const found = Number(answer[(FEN_TOKENS + k) * buckets + bucket]);
+      assert.ok(Math.abs(found - expected) < 1e-4, `${found}, not ${expected}`); // single precision
+    }
+  }
+});
+
+test("the value of a move is the mean of the buckets' centres", async () => {
+  const net = new Moe(tiny, new Random(1));
+  net.head.weight.data.fill(0);
+  net.head.bias!.data.fill(-60);
+  net.head.bias!.data[5] = Math.log(3); // 3/4
+  net.head.bias!.data[127] = 0; // 1/4
+  const opened = await session(net, 1, "q");
+  const { value } = await opened.run(inputOf(START_FEN, true));
+  await opened.close();
+  const expected = (0.75 * 5.5 + 0.25 * 127.5) / 128;
+  for (const each of value.data) assert.ok(Math.abs(Number(each) - expected) < 1e-6, `${each}, not ${expected}`);
+});
+
 test("a turned network values Black's moves like White's in the mirrored position", () => {
   const white = inputOf("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQq - 0 1", true);
   const black = inputOf("r3k2r/pppbbppp/2n2q1P/1P2p3/3pn3/BN2PNP1/P1PPQPB1/R3K2R b Qkq - 0 1", true);

@@ -5,14 +5,15 @@ import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { Random } from "#base";
 import { formatFen, formatUci, parseFen, START_FEN } from "#chess";
-import { bucketOf, winProbability } from "#encodings";
-import { MOE_SIZES, Moe, type MoeConfig } from "#models";
-import { exportOnnx, parametersOf, Session, Trainer } from "#tensor";
+import { bucketCentre, bucketOf, MOVE_TABLES, winProbability } from "#encodings";
+import { encodeActionInput, MOE_SIZES, Moe, type MoeConfig } from "#models";
+import { exportOnnx, input, parametersOf, Session, Trainer } from "#tensor";
 import { openActions } from "./action-data.js";
 import { type ActionBatch, ActionSource } from "./action-source.js";
 import { ACTION_VALUE, type ActionValueConfig, actionValueObjective } from "./action-value.js";
 import { judgeActionValue } from "./action-value-judge.js";
 import { resolveRecipe } from "./config.js";
+import { kendallTau } from "./kendall.js";
 import { train } from "./loop.js";
 
 const SETTINGS: ActionValueConfig = { ...ACTION_VALUE.defaults, queries: 8 };
@@ -125,6 +126,63 @@ test("room for moves that are not there costs and teaches nothing", async () => 
   assert.ok(weights[0].every((value, i) => Math.abs(value - weights[1][i]) < 1e-3));
 });
 
+/** The share of a normal distribution between two bounds, by adding up its density. */
+function normalShare(mean: number, deviation: number, low: number, high: number): number {
+  const POINTS = 400;
+  let sum = 0;
+  for (let i = 0; i < POINTS; i++) {
+    const x = low + ((high - low) * (i + 0.5)) / POINTS;
+    sum += Math.exp(-(((x - mean) / deviation) ** 2) / 2);
+  }
+  return (sum * (high - low)) / POINTS; // times a constant
+}
+
+test("the loss is the cross-entropy against the true bucket, the two nearest centres, or a bell cut at 0 and 1", async () => {
+  const net = new Moe({ ...tiny, experts: 0 }, new Random(1));
+  const { buckets } = tiny;
+  net.head.weight.data.fill(0); // so that every answer is the bias
+  const bias = Array.from({ length: buckets }, (_, i) => Math.sin(i * i) + i / 50);
+  net.head.bias!.data.set(bias);
+  const total = bias.reduce((sum, x) => sum + Math.exp(x), 0);
+  const truths = [0, 0.2501, 0.5, 0.77, 0.9999, 1];
+  const sigma = 1.5;
+  const shares = {
+    "one-hot": (p: number) => bias.map((_, i) => (i === bucketOf(p, buckets) ? 1 : 0)),
+    "two-hot": (p: number) =>
+      bias.map((_, i) => {
+        const inside = Math.max(bucketCentre(0, buckets), Math.min(bucketCentre(buckets - 1, buckets), p));
+        return Math.max(0, 1 - Math.abs(inside - bucketCentre(i, buckets)) * buckets);
+      }),
+    "hl-gauss": (p: number) => {
+      const parts = bias.map((_, i) => normalShare(p, sigma / buckets, i / buckets, (i + 1) / buckets));
+      const whole = parts.reduce((a, b) => a + b);
+      return parts.map((part) => part / whole);
+    },
+  };
+  for (const target of ["one-hot", "two-hot", "hl-gauss"] as const) {
+    const { judged } = actionValueObjective(net, { ...SETTINGS, queries: 1, target, sigma });
+    const session = await Session.open(exportOnnx({ loss: judged.loss }), { threads: 1 });
+    for (const p of truths) {
+      const feeds = { tokens: new Int32Array(77), actions: Int32Array.of(0) };
+      const known = { bucket: Int32Array.of(bucketOf(p, buckets)), winProbability: Float32Array.of(p) };
+      const names = new Set(session.inputs);
+      const all = Object.fromEntries(Object.entries({ ...feeds, ...known }).filter(([name]) => names.has(name)));
+      const found = Number((await session.run(all)).loss.data[0]);
+      const expected = -shares[target](p).reduce((sum, share, i) => sum + share * (bias[i] - Math.log(total)), 0);
+      assert.ok(Math.abs(found - expected) < 1e-3, `${target}, ${p}: ${found}, not ${expected}`); // erf of 32 bits
+    }
+    await session.close();
+  }
+});
+
+test("the loss is what is learnt plus the weighed balance, averaged over the layers", async () => {
+  const trainer = await open(new Moe(tiny, new Random(2)), { ...SETTINGS, balanceWeight: 0.5 });
+  const { loss, valueLoss, balance } = await trainer.step(await firstBatch(await sourceOf(randomLines(16, 8, 4))));
+  await trainer.close();
+  assert.ok(balance >= 1 && balance < 2, `${balance}`);
+  assert.ok(Math.abs(loss - (valueLoss + 0.5 * balance)) < 1e-5, `${loss}`); // single precision
+});
+
 test("every expert learns, and the balance loss evens out how often each is asked", async () => {
   const net = new Moe({ ...tiny, layers: 2, experts: 4, topK: 1 }, new Random(6));
   for (const layer of net.layers) {
@@ -163,6 +221,71 @@ test("all moves of a position are judged, however many rows they take", async ()
   assert.ok(Math.abs(judged.kendallTau) < 0.5);
   const first = await judgeActionValue(new Moe(tiny, new Random(1)), source, SETTINGS, { limit: 2, threads: 1 });
   assert.equal(first.moves, truth.slice(0, 2).flat().length);
+});
+
+test("the judge's numbers are those of its definitions", async () => {
+  const net = new Moe(tiny, new Random(7));
+  const fens = randomLines(5, 1, 6).map(({ fen }) => fen);
+  const answer = net.forward(input("tokens", [1, 77], "int32"), input("actions", [1, "q"], "int32"));
+  const asking = await Session.open(exportOnnx({ logits: answer.logits, value: net.values(answer) }), { threads: 1 });
+  const positions: { fen: string; truths: number[]; values: number[]; ucis: string[] }[] = [];
+  for (const fen of fens) {
+    const position = parseFen(fen);
+    const { tokens, numberOf } = encodeActionInput(position, true);
+    const moves = position.moves();
+    const actions = Int32Array.from(moves, (move) => numberOf(MOVE_TABLES.actions1968.encode(position, move)));
+    const { logits, value } = await asking.run({ tokens: Int32Array.from(tokens), actions });
+    // The k-th move is truly worth the bucket that the network finds likeliest but k % 8.
+    const truths = moves.map((_, k) => {
+      const row = Array.from(logits.data.slice(k * 128, (k + 1) * 128) as Float32Array, (x, i) => [x, i]);
+      return bucketCentre(row.sort((a, b) => b[0] - a[0])[k % 8][1], 128);
+    });
+    positions.push({ fen, truths, values: Array.from(value.data as Float32Array), ucis: moves.map((move) => formatUci(position, move)) }); // biome-ignore format: a record
+  }
+  await asking.close();
+  const records = positions.flatMap(({ fen, ucis, truths }) =>
+    ucis.map((move, k) => ({ fen, move, win_prob: truths[k] })),
+  );
+  const judged = await judgeActionValue(net, await sourceOf(records), SETTINGS, { batchSize: 3, threads: 1 });
+  const count = records.length;
+  const mean = (list: number[]) => list.reduce((a, b) => a + b, 0) / list.length;
+  const near = (a: number, b: number) => assert.ok(Math.abs(a - b) < 1e-5, `${a}, not ${b}`); // single precision
+  const within = (k: number) => mean(positions.flatMap(({ ucis }) => ucis.map((_, i) => (i % 8 < k ? 1 : 0))));
+  const errors = positions.flatMap(({ values, truths }) => values.map((value, i) => value - truths[i]));
+  assert.equal(judged.moves, count);
+  near(judged.bucketTop1, within(1));
+  near(judged.bucketTop5, within(5));
+  near(judged.valueMae, mean(errors.map(Math.abs)));
+  near(judged.valueRmse, Math.sqrt(mean(errors.map((error) => error * error))));
+  near(judged.kendallTau, mean(positions.map(({ values, truths }) => kendallTau(values, truths)!)));
+  const lost = positions.map(({ values, truths }) => Math.max(...truths) - truths[values.indexOf(Math.max(...values))]);
+  near(judged.regret, mean(lost));
+  near(judged.bestMove, mean(lost.map((loss) => (loss === 0 ? 1 : 0))));
+  assert.ok(judged.regret > 0);
+});
+
+test("of many moves others are drawn each time, each with its own value", async () => {
+  const [{ fen }] = randomLines(1, 1, 6);
+  const position = parseFen(fen);
+  const legal = position.moves();
+  const values = new Map(legal.map((move, k) => [MOVE_TABLES.actions1968.encode(position, move), 20 * k - 300]));
+  const moves = Object.fromEntries(legal.map((move, k) => [formatUci(position, move), 20 * k - 300]));
+  const source = await sourceOf([{ fen, moves }], { turned: false, queries: 4 });
+  const drawn: string[] = [];
+  for (let epoch = 0; epoch < 12; epoch++) {
+    for await (const { actions, winProbability: p } of source.batches({ size: 1, epoch })) {
+      drawn.push(String(actions));
+      assert.equal(new Set(actions).size, 4);
+      actions.forEach((action, i) => {
+        assert.equal(p[i], Math.fround(winProbability(values.get(action) ?? Number.NaN)));
+      });
+    }
+  }
+  assert.ok(new Set(drawn).size > 8, `${drawn.length} times, ${new Set(drawn).size} sets`);
+  assert.ok(new Set(drawn.join().split(",")).size > 0.7 * legal.length, "most moves were asked about");
+  const reversed = Object.fromEntries(Object.entries(moves).reverse());
+  const other = await sourceOf([{ fen, moves: reversed }], { turned: false, queries: 4 });
+  assert.equal(other.fingerprint, source.fingerprint, "the order of the moves in the file does not matter");
 });
 
 test("values become win probabilities and buckets; neighbours of one position are joined; other records are refused", async () => {

@@ -6,9 +6,12 @@ import { afterAll, onTestFinished, test } from "vitest";
 import { Random, UserError } from "#base";
 import { formatFen, formatUci, parseFen, START_FEN } from "#chess";
 import { encodePacked } from "#formats";
+import { FAMILIES, loadNetwork, type Residual } from "#models";
+import { parametersOf } from "#tensor";
 import { Batches } from "./batches.js";
 import { type Recipe, resolveRecipe } from "./config.js";
 import { type TrainOptions, train } from "./loop.js";
+import { judgePolicyValue } from "./policy-value-judge.js";
 
 /** Records of random games, in which the mover always takes the best capture, and its material is the score. */
 function randomRecords(count: number, seed: number): Uint8Array {
@@ -156,19 +159,121 @@ test("a loss that is no number stops the run with advice, and the last good chec
   });
 });
 
-test("training stops early when validation no longer improves", async () => {
-  const { stopped, history } = await train(
-    recipe({ learningRate: 1e-12, ema: 0, epochs: 50, epochPositions: 32, patience: 2, valueWeight: 0 }),
-    options(folder()),
-  );
+/** Records of positions by themselves, with their first legal move. */
+function recordsOf(fens: readonly string[]): Uint8Array {
+  const out = new Uint8Array(fens.length * 40);
+  fens.forEach((fen, i) => {
+    const position = parseFen(fen);
+    const move = formatUci(position, position.moves()[0]);
+    encodePacked({ fen, move, score: 0, ply: 1, result: 0 }, out.subarray(i * 40, i * 40 + 40));
+  });
+  return out;
+}
+
+test("training stops after as many epochs without improvement as its patience, and keeps the best", async () => {
+  // A network that learns nothing hardly prefers a move: its loss grows with the number of legal moves.
+  const judged = await open("judged.bin", recordsOf([
+    "7k/6pp/8/8/3QQ3/8/8/K7 w - - 0 1", // 45 moves and more
+    "8/8/8/4K3/8/8/8/k7 w - - 0 1", // 8
+    "7k/6pp/8/8/3QQ3/8/8/K7 w - - 0 1",
+    "7k/8/8/8/8/8/p7/K7 w - - 0 1", // 2: the best
+    "8/8/8/4K3/8/8/8/k7 w - - 0 1",
+    "7k/6pp/8/8/3QQ3/8/8/K7 w - - 0 1",
+    "7k/6pp/8/8/3QQ3/8/8/K7 w - - 0 1",
+  ])); // biome-ignore format: a list
+  onTestFinished(() => judged.close());
+  const losses: unknown[] = [];
+  for await (const batch of judged.batches({ size: 1 })) losses.push(batch);
+  const validation = {
+    positions: 1,
+    fingerprint: "one by one",
+    async *batches() {
+      yield losses.shift();
+    },
+    close: async () => {},
+  };
+  const run = folder();
+  const still = { learningRate: 1e-12, ema: 0, epochs: 7, epochPositions: 32, valueWeight: 0 };
+  const { stopped, history } = await train(recipe({ ...still, patience: 2 }), options(run, { validation }));
   assert.equal(stopped, "early");
-  assert.ok(history.length < 50);
+  assert.equal(history.length, 6, JSON.stringify(history.map(({ val_loss }) => val_loss)));
+  assert.equal(JSON.parse(readFileSync(join(run, "best", "metadata.json"), "utf8")).epoch, 4);
 }, 30_000);
 
-test("gradients of several batches make one step", async () => {
-  const { steps } = await train(recipe({ accumulate: 4, epochs: 1 }), options(folder()));
-  assert.equal(steps, 5);
-});
+test("gradients of several batches make one step, and a run goes on at the right batch", async () => {
+  const [whole, broken] = [folder(), folder()];
+  const asked: object[] = [];
+  let given = 0;
+  const counted = {
+    positions: data.positions,
+    fingerprint: data.fingerprint,
+    async *batches(request: { size: number; epoch?: number; perEpoch?: number; from?: number }) {
+      asked.push(request);
+      for await (const batch of data.batches(request)) {
+        given++;
+        yield batch;
+      }
+    },
+    close: async () => {},
+  };
+  const twice = recipe({ accumulate: 4, epochs: 2 });
+  const { steps } = await train(twice, options(whole, { data: counted }));
+  assert.equal(steps, 10);
+  assert.equal(given, 40);
+  const request = { size: 32, perEpoch: 20, from: 0 };
+  assert.deepEqual(asked, [{ ...request, epoch: 0 }, { ...request, epoch: 1 }]); // biome-ignore format: a pair
+  const controller = new AbortController();
+  const onProgress = ({ step }: { step: number }) => step === 7 && controller.abort();
+  await train(twice, options(broken, { signal: controller.signal, onProgress }));
+  await train(twice, options(broken, { resume: true }));
+  assert.deepEqual(bytesOf(broken, "epoch_002"), bytesOf(whole, "epoch_002"));
+}, 60_000);
+
+test("the rate follows the schedule over the whole run, and an epoch's loss is the mean of its own steps", async () => {
+  const run = folder();
+  const settings = recipe({ epochs: 2, epochPositions: 160, logSteps: 1, warmupSteps: 3, finalRate: 0.1 });
+  const { history } = await train(settings, options(run));
+  const steps = metricsOf(run).filter(({ kind }) => kind === "train");
+  assert.equal(steps.length, 10);
+  for (const { step, values } of steps) {
+    const done = step - 1;
+    const cosine = 0.1 + (0.9 * (1 + Math.cos((Math.PI * (done - 3)) / 7))) / 2;
+    const expected = 0.01 * (done < 3 ? (done + 1) / 3 : cosine);
+    assert.ok(Math.abs(values.learningRate - expected) < 1e-12, `step ${step}: ${values.learningRate}`);
+  }
+  for (const { epoch, train_loss } of history) {
+    const own = steps.filter((each) => each.epoch === epoch).map(({ values }) => values.loss);
+    assert.ok(Math.abs(train_loss - own.reduce((a, b) => a + b) / 5) < 1e-9, `epoch ${epoch}`);
+  }
+}, 30_000);
+
+test("an epoch is judged by the averaged weights, which differ from the others", async () => {
+  const run = folder();
+  const settings = recipe({ epochs: 1, epochPositions: 320, ema: 0.99 });
+  const { history } = await train(settings, options(run));
+  const judge = async (file: string) => {
+    const { network } = await loadNetwork(join(run, "epoch_001", file));
+    const weights = { policyWeight: 1, valueWeight: 1 };
+    return (await judgePolicyValue(network as Residual, others, weights, { batchSize: 32, threads: 1 })).loss;
+  };
+  const [averaged, plain] = [await judge("ema.safetensors"), await judge("model.safetensors")];
+  assert.ok(Math.abs((history[0].val_loss ?? 0) - averaged) < 1e-6, `${history[0].val_loss}, not ${averaged}`);
+  assert.ok(Math.abs(plain - averaged) > 1e-3, `${plain} and ${averaged}`);
+}, 30_000);
+
+test("no step is longer than the rate times the clip", async () => {
+  const run = folder();
+  const sgd = { optimiser: "sgd", momentum: 0, weightDecay: 0, schedule: "constant", warmupSteps: 0, learningRate: 1 };
+  const settings = recipe({ ...sgd, clip: 1e-4, epochs: 1, epochPositions: 96 });
+  await train(settings, options(run));
+  const { network } = await loadNetwork(join(run, "epoch_001", "model.safetensors"));
+  const first = parametersOf(FAMILIES.residual.build(settings.model as never, new Random(settings.train.seed)));
+  let square = 0;
+  parametersOf(network).forEach(({ data: weights, trainable }, i) => {
+    if (trainable) for (const [k, weight] of weights.entries()) square += (weight - first[i].data[k]) ** 2;
+  });
+  assert.ok(Math.sqrt(square) < 3.01e-4 && Math.sqrt(square) > 1e-5, `${Math.sqrt(square)}`); // three steps
+}, 30_000);
 
 test("checkpoints are kept as often as asked, a callback ends a run, and another begins with its weights", async () => {
   const [first, second] = [folder(), folder()];
