@@ -20,6 +20,7 @@ import {
 import { readLineBatches, readLines } from "./lines.js";
 import { ZSTD_DECODERS } from "./node-files.js";
 import { Random } from "./random.js";
+import { createScratch } from "./scratch.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -262,5 +263,16 @@ test.skipIf(process.platform !== "linux")(
   "a folder that is missing is named when a file is to be made in it",
   async () => {
     await assert.rejects(createOutput(at("nowhere/a.txt")), code("FILE_MISSING", /nowhere\/a\.txt/));
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "where nothing may be written, room on the disk is found elsewhere",
+  async () => {
+    const scratch = await createScratch("/sys/moves.jsonl"); // nobody may make files there
+    await scratch.write(Uint8Array.of(1, 2, 3));
+    assert.deepEqual([...scratch.read(1, 2)], [2, 3]);
+    await scratch.close();
+    await assert.rejects(createScratch("/nowhere/moves.jsonl"), { code: "FILE_MISSING" });
   },
 );

@@ -15,6 +15,7 @@ import {
   truncate,
   unlink,
 } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -134,9 +135,16 @@ async function openAppend(path: string, length: number): Promise<RawOutput> {
 
 const temporaryName = (path: string) => join(dirname(path), `.${basename(path)}.${process.pid}-${outputs++}.part`);
 
+const READ_ONLY = ["EACCES", "EPERM", "EROFS"];
+
+/** Where nothing may be written beside the file, the room is in the system's folder for such. */
 async function createScratch(near: string): Promise<Scratch> {
-  const path = temporaryName(near);
-  const handle = await openHandle(path, "wx+");
+  let path = temporaryName(near);
+  const handle = await open(path, "wx+").catch((error: NodeJS.ErrnoException) => {
+    if (!READ_ONLY.includes(error.code ?? "")) throw explainOpen(error, path);
+    path = temporaryName(join(tmpdir(), basename(near)));
+    return openHandle(path, "wx+");
+  });
   // Where a file that is open can lose its name, nothing is left of it even after kill -9.
   const nameless = await unlink(path).then(
     () => true,

@@ -51,7 +51,7 @@ export async function openActions(
   { turned, limit = 0 }: { turned: boolean; limit?: number },
 ): Promise<ActionData> {
   if (paths.length === 0) throw new UserError("DATA_NONE", "no file of valued moves was given to learn from.");
-  const writer = await BlockWriter.create(paths[0]);
+  const writer = new BlockWriter(paths[0]);
   try {
     const packer = new Packer(turned);
     let positions = 0;

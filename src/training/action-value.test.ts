@@ -310,6 +310,7 @@ test("values become win probabilities and buckets; neighbours of one position ar
   await assert.rejects(sourceOf([{ fen, moves: { e1e2: "mate" } }]), /valued "mate"/);
   await assert.rejects(sourceOf([{ fen }]), /no move with a value/);
   await assert.rejects(sourceOf([{ fen, move: "e1e2", win_prob: 1.5 }]), /win probability of e1e2 is 1.5/);
+  await assert.rejects(openActions(["nowhere/moves.jsonl"], { turned: true }), /nowhere\/moves\.jsonl: no such file/);
 });
 
 test("lines in the usual form are read like any other JSON", async () => {

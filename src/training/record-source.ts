@@ -103,7 +103,7 @@ function bagSource(reader: BagReader): RecordSource {
 /** Copies the records of any file to the disk. */
 async function unpack(path: string, scratchNear: string): Promise<RecordSource> {
   const reader = await openRawRecords(path);
-  const writer = await BlockWriter.create(scratchNear);
+  const writer = new BlockWriter(scratchNear);
   try {
     for await (const batch of reader) {
       for (const record of eachRecord(batch)) if (writer.add(record.slice())) await writer.flush();
@@ -124,12 +124,9 @@ export class BlockWriter {
   private readonly starts = [0];
   private held: Uint8Array[] = [];
   private count = 0;
+  private scratch: Scratch | undefined; // not before there is something to write
 
-  private constructor(private readonly scratch: Scratch) {}
-
-  static async create(near: string): Promise<BlockWriter> {
-    return new BlockWriter(await createScratch(near));
-  }
+  constructor(private readonly near: string) {}
 
   /** Takes a record, whose bytes must not change any more; true if it is time to flush. */
   add(record: Uint8Array): boolean {
@@ -139,6 +136,7 @@ export class BlockWriter {
 
   /** Writes the block that is full. */
   async flush(): Promise<void> {
+    this.scratch ??= await createScratch(this.near);
     await this.scratch.write(formatBlock(this.held));
     this.starts.push(this.scratch.size);
     this.held = [];
@@ -147,7 +145,7 @@ export class BlockWriter {
   async finish(): Promise<BlockRecords> {
     if (this.held.length > 0) await this.flush();
     const { scratch, starts, count } = this;
-    const readBlock = (block: number) => parseBlock(scratch.read(starts[block], starts[block + 1] - starts[block]));
+    const readBlock = (block: number) => parseBlock(scratch!.read(starts[block], starts[block + 1] - starts[block]));
     const read = (first: number, length: number): RawBatch => {
       const records: Uint8Array[] = [];
       for (let block = Math.floor(first / BLOCK); block * BLOCK < first + length; block++) {
@@ -156,11 +154,11 @@ export class BlockWriter {
       }
       return joinRecords(records);
     };
-    return { count, read, close: () => scratch.close() };
+    return { count, read, close: async () => scratch?.close() };
   }
 
-  abort(): Promise<void> {
-    return this.scratch.close();
+  async abort(): Promise<void> {
+    await this.scratch?.close();
   }
 }
 
