@@ -60,6 +60,20 @@ test("a move after which the opponent can claim threefold repetition counts as a
     assert.notEqual(await worth("f8e8"), 0.5);
   }));
 
+test("the third time counts at once, and the second never", () =>
+  withPlayer(`${path}@none`, async (player) => {
+    const position = parseFen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 10 30");
+    const play = (line: string) => {
+      for (const uci of line.split(" ")) position.play(parseUci(position, uci)!);
+    };
+    const worth = async (uci: string) =>
+      (await player.valueMoves!(position, [parseUci(position, uci)!]))[0].winProbability;
+    play("d1e1 g8f8 e1d1 f8g8");
+    assert.notEqual(await worth("d1e1"), 0.5); // the second time, and with g8f8 again
+    play("d1c1 g8f8 c1d1");
+    assert.equal(await worth("f8g8"), 0.5); // no reply would be a third
+  }));
+
 test("a temperature draws among the moves, the same for the same seed; other options are refused", async () => {
   const played = await withPlayer(`${path}@none?temperature=1`, async (player) => {
     const moves = [];
