@@ -108,5 +108,6 @@ test("a bucket holds its own centre, whatever their number, and nothing outside 
   for (const count of [2, 3, 100, 128, 1000]) {
     for (let bucket = 0; bucket < count; bucket++) assert.equal(bucketOf(bucketCentre(bucket, count), count), bucket);
   }
+  assert.equal(bucketOf(3 * 0.1, 10), 2); // 3 * 0.1 is an edge as numpy has it, though 10 times it is more than 3
   for (const value of [-0.01, 1.01, Number.NaN]) assert.throws(() => bucketOf(value, 128), /not between 0 and 1/);
 });
