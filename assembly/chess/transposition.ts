@@ -2,7 +2,8 @@
 // An entry is 16 bytes: the data, and the key xored with it, so that an entry written by two threads at once matches no
 // key (Hyatt and Mann 2002). Four entries make a bucket of one cache line.
 //
-// data: move 0-15, score 16-31, static evaluation 32-47, depth 48-55, bound 56-57, PV 58, age 59-63.
+// data: move 0-15, score 16-31, static evaluation 32-47, depth + 1 48-55, bound 56-57, PV 58, age 59-63. The 1 keeps entries
+// apart from empty places: a mere static evaluation of 0 in a search of age 0 would otherwise be lost.
 export const NO_BOUND: i32 = 0;
 export const UPPER: i32 = 1;
 export const LOWER: i32 = 2;
@@ -55,7 +56,7 @@ export function entryEval(data: u64): i32 {
 
 @inline
 export function entryDepth(data: u64): i32 {
-  return <i32>((data >> 48) & 0xff);
+  return <i32>((data >> 48) & 0xff) - 1;
 }
 
 @inline
@@ -92,7 +93,7 @@ export function remember(key: u64, move: i32, score: i32, evaluation: i32, depth
     <u64>move |
     (<u64>(<u16>score) << 16) |
     (<u64>(<u16>evaluation) << 32) |
-    (<u64>depth << 48) |
+    (<u64>(depth + 1) << 48) |
     (<u64>bound << 56) |
     (<u64>(pv ? 1 : 0) << 58) |
     (<u64>age << 59);

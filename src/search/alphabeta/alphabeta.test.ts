@@ -92,6 +92,18 @@ test("on one thread two searches with an empty memory count the same nodes", asy
   assert.equal(await count(), await count());
 });
 
+test("once cleared, a search counts the same nodes whatever was searched before", async () => {
+  // Many positions here are worth exactly 0. The table knows 32 ages; with three searches a round, 32 rounds see each.
+  const position = parseFen("4k3/pppp4/8/8/8/8/4PPPP/4K3 w - - 0 1");
+  const counts = new Set<number>();
+  for (let i = 0; i < 32; i++) {
+    await search.clear();
+    counts.add((await search.search(position, { depth: 10 })).nodes);
+    for (const fen of [START_FEN, MATES[1][0]]) await search.search(parseFen(fen), { depth: 3 });
+  }
+  assert.equal(counts.size, 1, [...counts].join());
+});
+
 test("limits hold: nodes exactly, time nearly", async () => {
   assert.equal((await search.search(parseFen(START_FEN), { nodes: 5000 })).nodes, 5000);
   const start = performance.now();
