@@ -17,16 +17,23 @@ export default command({
       minimum: 1,
       help: "threads of the search; with more than one the count varies",
     },
+    passes: {
+      type: "integer",
+      default: 3,
+      minimum: 1,
+      help: "times all is done; the fastest and the median are printed",
+    },
     hash: { type: "integer", default: 16, minimum: 1, help: "MB of the transposition table" },
   },
-  async run({ net = "nnue", depth, threads, hash }, { print, note, signal }) {
+  async run({ net = "nnue", depth, threads, passes, hash }, { print, note, signal }) {
     const { search, evaluation } = await createAlphaBeta(net, { threads, hashMb: hash });
     note(`evaluates with ${evaluation}`);
     try {
-      const result = await runBench(search, depth, () => signal.aborted);
+      const result = await runBench(search, depth, passes, () => signal.aborted);
       signal.throwIfAborted();
       print(
-        `${result.signature} nodes, ${result.seconds.toFixed(2)} s, ${(result.nps / 1000).toFixed(0)} thousand nodes/s`,
+        `${result.signature} nodes, ${result.seconds.toFixed(2)} s, ${(result.nps / 1000).toFixed(0)} thousand nodes/s ` +
+          `in the fastest of ${passes} passes, ${(result.medianNps / 1000).toFixed(0)} thousand in the median`,
       );
       return { ...result, depth, threads, evaluation };
     } finally {

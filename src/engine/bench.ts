@@ -60,34 +60,43 @@ const POSITIONS = [
 
 export interface BenchResult {
   signature: number; // nodes
-  seconds: number;
-  nps: number;
+  seconds: number; // of the fastest pass
+  nps: number; // in the fastest pass
+  medianNps: number;
+  passes: number;
 }
 
 const WARM_UP = { positions: 10, depth: 11 }; // half a second: until then a part of the module runs unoptimised
 
 /**
  * Searches fifty positions to a fixed depth with an empty memory before each: on one thread the number of nodes is the
- * signature of the search, the same on every machine. A few searches that do not count warm the machine up.
+ * signature of the search, the same on every machine and in every pass. A few searches that do not count warm the machine
+ * up; the speed of one pass says little on a machine that does other things too.
  */
 export async function runBench(
   search: AlphaBeta,
   depth: number,
+  passes = 1,
   isOver: () => boolean = () => false,
 ): Promise<BenchResult> {
   for (const fen of POSITIONS.slice(0, WARM_UP.positions)) {
     if (isOver()) break;
     await search.search(parseFen(fen), { depth: Math.min(depth, WARM_UP.depth) });
   }
-  let signature = 0;
-  let ms = 0;
-  for (const fen of POSITIONS) {
-    if (isOver()) break;
-    await search.clear();
-    const start = performance.now();
-    const { nodes } = await search.search(parseFen(fen), { depth });
-    ms += performance.now() - start;
-    signature += nodes;
+  const results: { nodes: number; ms: number; nps: number }[] = [];
+  for (let pass = 0; pass < passes && !isOver(); pass++) {
+    let [nodes, ms] = [0, 0];
+    for (const fen of POSITIONS) {
+      if (isOver()) break;
+      await search.clear();
+      const start = performance.now();
+      nodes += (await search.search(parseFen(fen), { depth })).nodes;
+      ms += performance.now() - start;
+    }
+    results.push({ nodes, ms, nps: Math.round((nodes / ms) * 1000) });
   }
-  return { signature, seconds: ms / 1000, nps: Math.round((signature / ms) * 1000) };
+  results.sort((a, b) => b.nps - a.nps);
+  const [fastest = { nodes: 0, ms: 0, nps: 0 }] = results;
+  const median = results[results.length >> 1]?.nps ?? 0; // of two the slower
+  return { signature: fastest.nodes, seconds: fastest.ms / 1000, nps: fastest.nps, medianNps: median, passes };
 }

@@ -355,7 +355,7 @@ class UciServer {
     this.after(async () => {
       await this.build();
       if (!this.engine) return;
-      const { signature, seconds, nps } = await runBench(this.engine.search, depth, () => this.closed);
+      const { signature, seconds, nps } = await runBench(this.engine.search, depth, 1, () => this.closed);
       this.print(`info string bench: ${signature} nodes, ${seconds.toFixed(2)} s, ${nps} nodes/s`);
     });
   }
