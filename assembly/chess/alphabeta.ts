@@ -324,8 +324,9 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
       eval = staticEval(frame);
       raw = eval;
     } else {
+      const correct = correction(frame); // first: while its memory comes, the network works
       raw = known && entryEval(known) != NONE ? entryEval(known) : evaluate(frame, ply);
-      eval = max(-MATE_FOUND + 1, min(MATE_FOUND - 1, raw + correction(frame)));
+      eval = max(-MATE_FOUND + 1, min(MATE_FOUND - 1, raw + correct));
       setStaticEval(frame, eval);
       if (!known) remember(hash, 0, 0, raw, 0, NO_BOUND, onPv);
     }
@@ -563,8 +564,9 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
   let best = -INFINITE;
   let hope = -INFINITE;
   if (!inCheck) {
+    const correct = correction(frame);
     raw = known && entryEval(known) != NONE ? entryEval(known) : evaluate(frame, ply);
-    best = max(-MATE_FOUND + 1, min(MATE_FOUND - 1, raw + correction(frame)));
+    best = max(-MATE_FOUND + 1, min(MATE_FOUND - 1, raw + correct));
     setStaticEval(frame, best);
     if (known && entryBound(known) & (knownScore > best ? LOWER : UPPER) && abs(knownScore) < MATE_FOUND) best = knownScore;
     if (best >= beta) {

@@ -48,6 +48,7 @@ export function findChecks(frame: usize): void {
 }
 
 /** Whether a legal move gives check; `findChecks` has looked at the position. */
+@inline
 export function givesCheck(frame: usize, move: i32): bool {
   const from = moveFrom(move);
   const to = moveTo(move);

@@ -33,9 +33,20 @@ function captureAt(moved: i32, role: i32): usize {
   return tables + CAPTURE + (((moved << 3) | role) << 1);
 }
 
+/** What is known of moves after an earlier one: a row of `historyIn`. */
+@inline
+export function continuationRow(earlier: i32): usize {
+  return tables + CONTINUATION + (earlier << 11);
+}
+
+@inline
+export function historyIn(row: usize, moved: i32): i32 {
+  return load<i16>(row + (moved << 1));
+}
+
 @inline
 function continuationAt(earlier: i32, moved: i32): usize {
-  return tables + CONTINUATION + (((earlier << 10) | moved) << 1);
+  return continuationRow(earlier) + (moved << 1);
 }
 
 /** Moves a value towards +-LIMIT, the less the nearer it is. */

@@ -223,6 +223,7 @@ function generateFor(p: usize, start: usize, white: bool, wanted: i32): usize {
   while (diagonal) {
     const from = <i32>ctz(diagonal);
     diagonal &= diagonal - 1;
+    if (wanted == NOISY && !(openBishopAttacks(from) & allowed)) continue;
     let reach = bishopAttacks(from, occupied) & allowed;
     if (pinned & bit(from)) reach &= line(king, from);
     list = pushAll(list, from, reach);
@@ -231,6 +232,7 @@ function generateFor(p: usize, start: usize, white: bool, wanted: i32): usize {
   while (straight) {
     const from = <i32>ctz(straight);
     straight &= straight - 1;
+    if (wanted == NOISY && !(openRookAttacks(from) & allowed)) continue;
     let reach = rookAttacks(from, occupied) & allowed;
     if (pinned & bit(from)) reach &= line(king, from);
     list = pushAll(list, from, reach);

@@ -16,9 +16,10 @@
 // The first layer is kept up to date by differences: whatever two positions have in common was already summed. One *slot*
 // per ply holds the sums of both points of view, computed only when an evaluation asks. If the king's square has changed the
 // meaning of all features, the sums come from the last position evaluated with a king on that square instead.
-import { BLACK, kingSquare, occupied, side, WHITE } from "./position";
+import { BLACK, KING, kingSquare, occupied, roleSet, side, WHITE } from "./position";
 
 const HALFKP: i32 = 1;
+const BOTH: u64 = 0x100000001; // computed for both
 const SLOT_HEADER: i32 = 64; // u32 x 2 whether computed, u32 address of the position
 const CACHE_HEADER: i32 = 128; // sets and mailbox as in a position
 
@@ -111,11 +112,10 @@ function base(view: i32, king: i32): i32 {
   return load<u16>(net + ((king ^ turn(view, king)) << 1), 64);
 }
 
-/** Writes the rows of the differences between two positions into the lists; returns added | removed << 16. */
-function differences(before: usize, after: usize, first: i32, flip: i32, view: i32): i32 {
-  const weights = part(24);
-  const kinds = net + 256 + (view << 5);
-  let changed = v128.or(
+/** The squares on which two positions differ. */
+@inline
+function changedSquares(before: usize, after: usize): u64 {
+  const changed = v128.or(
     v128.or(
       v128.xor(v128.load(before), v128.load(after)),
       v128.xor(v128.load(before, 16), v128.load(after, 16)),
@@ -125,7 +125,13 @@ function differences(before: usize, after: usize, first: i32, flip: i32, view: i
       v128.xor(v128.load(before, 48), v128.load(after, 48)),
     ),
   );
-  let squares = i64x2.extract_lane(changed, 0) | i64x2.extract_lane(changed, 1);
+  return i64x2.extract_lane(changed, 0) | i64x2.extract_lane(changed, 1);
+}
+
+/** Writes the rows of the differences between two positions into the lists; returns added | removed << 16. */
+function differences(squares: u64, before: usize, after: usize, first: i32, flip: i32, view: i32): i32 {
+  const weights = part(24);
+  const kinds = net + 256 + (view << 5);
   let added = scratch + ADDED;
   let removed = scratch + REMOVED;
   while (squares) {
@@ -173,17 +179,26 @@ function applyRows(target: usize, source: usize, counts: i32): void {
   }
   const addedEnd = added + ((counts & 0xffff) << 2);
   const removedEnd = removed + ((counts >> 16) << 2);
-  for (let at = 0; at < rowBytes; at += 64) {
+  let at = 0;
+  for (; at + 128 <= rowBytes; at += 128) {
     let s0 = v128.load(source + at);
     let s1 = v128.load(source + at, 16);
     let s2 = v128.load(source + at, 32);
     let s3 = v128.load(source + at, 48);
+    let s4 = v128.load(source + at, 64);
+    let s5 = v128.load(source + at, 80);
+    let s6 = v128.load(source + at, 96);
+    let s7 = v128.load(source + at, 112);
     for (let list = added; list < addedEnd; list += 4) {
       const row = <usize>load<u32>(list) + at;
       s0 = i16x8.add(s0, v128.load(row));
       s1 = i16x8.add(s1, v128.load(row, 16));
       s2 = i16x8.add(s2, v128.load(row, 32));
       s3 = i16x8.add(s3, v128.load(row, 48));
+      s4 = i16x8.add(s4, v128.load(row, 64));
+      s5 = i16x8.add(s5, v128.load(row, 80));
+      s6 = i16x8.add(s6, v128.load(row, 96));
+      s7 = i16x8.add(s7, v128.load(row, 112));
     }
     for (let list = removed; list < removedEnd; list += 4) {
       const row = <usize>load<u32>(list) + at;
@@ -191,15 +206,42 @@ function applyRows(target: usize, source: usize, counts: i32): void {
       s1 = i16x8.sub(s1, v128.load(row, 16));
       s2 = i16x8.sub(s2, v128.load(row, 32));
       s3 = i16x8.sub(s3, v128.load(row, 48));
+      s4 = i16x8.sub(s4, v128.load(row, 64));
+      s5 = i16x8.sub(s5, v128.load(row, 80));
+      s6 = i16x8.sub(s6, v128.load(row, 96));
+      s7 = i16x8.sub(s7, v128.load(row, 112));
     }
     v128.store(target + at, s0);
     v128.store(target + at, s1, 16);
     v128.store(target + at, s2, 32);
     v128.store(target + at, s3, 48);
+    v128.store(target + at, s4, 64);
+    v128.store(target + at, s5, 80);
+    v128.store(target + at, s6, 96);
+    v128.store(target + at, s7, 112);
+  }
+  for (; at < rowBytes; at += 32) {
+    let s0 = v128.load(source + at);
+    let s1 = v128.load(source + at, 16);
+    for (let list = added; list < addedEnd; list += 4) {
+      const row = <usize>load<u32>(list) + at;
+      s0 = i16x8.add(s0, v128.load(row));
+      s1 = i16x8.add(s1, v128.load(row, 16));
+    }
+    for (let list = removed; list < removedEnd; list += 4) {
+      const row = <usize>load<u32>(list) + at;
+      s0 = i16x8.sub(s0, v128.load(row));
+      s1 = i16x8.sub(s1, v128.load(row, 16));
+    }
+    v128.store(target + at, s0);
+    v128.store(target + at, s1, 16);
   }
 }
 
-/** Brings the sums of one point of view up to date. */
+/**
+ * Brings the sums of one point of view up to date, and first those of the positions before it that were not evaluated: the
+ * next move to be tried there will want them too.
+ */
 function update(ply: i32, view: i32): void {
   const slot = slotAt(ply);
   if (load<u32>(slot + (view << 2))) return;
@@ -208,25 +250,48 @@ function update(ply: i32, view: i32): void {
   const king = kingSquare(position, view);
   const first = base(view, king);
   const flip = turn(view, king);
-  for (let earlier = ply - 1; earlier >= 0 && earlier >= ply - 6; earlier--) {
-    const source = slotAt(earlier);
+  if (ply > 0) {
+    const source = slotAt(ply - 1);
     const before = <usize>load<u32>(source, 8);
     const itsKing = kingSquare(before, view);
-    if (itsKing != king && (base(view, itsKing) != first || turn(view, itsKing) != flip)) break;
-    if (!load<u32>(source + (view << 2))) continue;
-    applyRows(sums(slot, view), sums(source, view), differences(before, position, first, flip, view));
-    return;
+    if (itsKing == king || (base(view, itsKing) == first && turn(view, itsKing) == flip)) {
+      update(ply - 1, view);
+      applyRows(sums(slot, view), sums(source, view), differences(changedSquares(before, position), before, position, first, flip, view));
+      return;
+    }
   }
   const entry = cache + ((view << 6) | king) * cacheBytes;
   const kept = entry + CACHE_HEADER;
-  applyRows(kept, kept, differences(entry, position, first, flip, view));
+  applyRows(kept, kept, differences(changedSquares(entry, position), entry, position, first, flip, view));
   memory.copy(entry, position, CACHE_HEADER);
   memory.copy(sums(slot, view), kept, rowBytes);
 }
 
+/** Brings both points of view up to date: mostly from the position before, no king having moved. */
+function updateBoth(ply: i32): void {
+  const slot = slotAt(ply);
+  if (ply > 0 && !load<u64>(slot)) {
+    const source = slotAt(ply - 1);
+    const position = <usize>load<u32>(slot, 8);
+    const before = <usize>load<u32>(source, 8);
+    if (load<u64>(source) == BOTH && roleSet(position, KING) == roleSet(before, KING)) {
+      store<u64>(slot, BOTH);
+      const squares = changedSquares(before, position);
+      for (let view = WHITE; view <= BLACK; view++) {
+        const king = kingSquare(position, view);
+        const counts = differences(squares, before, position, base(view, king), turn(view, king), view);
+        applyRows(sums(slot, view), sums(source, view), counts);
+      }
+      return;
+    }
+  }
+  update(ply, WHITE);
+  update(ply, BLACK);
+}
+
 /** The sums of a point of view, up to date: for checks. */
 export function nnueSums(ply: i32, view: i32): usize {
-  update(ply, view);
+  updateBoth(ply);
   return sums(slotAt(ply), view);
 }
 
@@ -248,8 +313,7 @@ export function nnueFresh(position: usize, view: i32, target: usize): void {
 
 /** The network's value of the position at the ply, in its own units, for the side to move. */
 export function nnueEvaluate(ply: i32): i32 {
-  update(ply, WHITE);
-  update(ply, BLACK);
+  updateBoth(ply);
   const slot = slotAt(ply);
   const position = <usize>load<u32>(slot, 8);
   const us = side(position);

@@ -10,7 +10,16 @@ import { bishopAttacks, bit, FILE_A, FILE_H, knightAttacks, rookAttacks } from "
 import { givesCheck } from "./checks";
 import { placeGain } from "./evaluate";
 import { earlier, isKiller, moveList, movedPiece, pickerState, scoredMoves } from "./frame";
-import { captureHistory, continuationHistory, learnCapture, learnContinuation, learnMain, mainHistory } from "./history";
+import {
+  captureHistory,
+  continuationHistory,
+  continuationRow,
+  historyIn,
+  learnCapture,
+  learnContinuation,
+  learnMain,
+  mainHistory,
+} from "./history";
 import { generate, generateNoisy, generateQuiet } from "./movegen";
 import {
   BISHOP,
@@ -98,12 +107,19 @@ function captureScore(frame: usize, move: i32): i32 {
   return movePromotion(move) == QUEEN ? score + 3000 : LAST;
 }
 
-/** What the enemy attacks with pawns, with minor pieces too, with rooks too: for `quietScore`, valid while a list is scored. */
+// What `quietScore` looks at, found once for a list of moves: what the enemy attacks with pawns, with minor pieces too, with
+// rooks too; and the histories after the last moves.
 let byPawns: u64 = 0;
 let byMinors: u64 = 0;
 let byRooks: u64 = 0;
+let afterOne: usize = 0;
+let afterTwo: usize = 0;
+let afterFour: usize = 0;
 
-function findThreats(p: usize): void {
+function startScoring(p: usize): void {
+  afterOne = continuationRow(movedPiece(earlier(p, 1)));
+  afterTwo = continuationRow(movedPiece(earlier(p, 2)));
+  afterFour = continuationRow(movedPiece(earlier(p, 4)));
   const them = side(p) ^ 1;
   const enemy = colorSet(p, them);
   const all = occupied(p);
@@ -121,12 +137,15 @@ function findThreats(p: usize): void {
 }
 
 /** A quiet move by its history, whether it checks, flees from a lesser man or walks into one, and where it puts its man. */
+@inline
 function quietScore(frame: usize, move: i32): i32 {
   if (isKiller(frame, move)) return KILLER;
   const from = moveFrom(move);
   const to = moveTo(move);
   const moved = movedBy(frame, move);
-  let score = quietHistory(frame, move, moved) / 8;
+  const history =
+    mainHistory(side(frame), move) + historyIn(afterOne, moved) + historyIn(afterTwo, moved) + historyIn(afterFour, moved) / 2;
+  let score = history / 8;
   if (moveKind(move) == CASTLING) return score;
   const role = (moved >> 6 & 7) - 1;
   score += 2 * placeGain(role, side(frame), from, to);
@@ -158,7 +177,7 @@ function scoreCaptures(frame: usize, at: usize, count: i32, first: i32): usize {
 
 function scoreQuiets(frame: usize, at: usize, count: i32, first: i32): usize {
   const list = moveList(frame);
-  findThreats(frame);
+  startScoring(frame);
   for (let i = 0; i < count; i++) {
     const move = <i32>load<u16>(list + (i << 1));
     if (move == first) continue;
@@ -170,7 +189,7 @@ function scoreQuiets(frame: usize, at: usize, count: i32, first: i32): usize {
 
 function scoreAll(frame: usize, at: usize, count: i32, first: i32): usize {
   const list = moveList(frame);
-  findThreats(frame);
+  startScoring(frame);
   for (let i = 0; i < count; i++) {
     const move = <i32>load<u16>(list + (i << 1));
     if (move == first) continue;
@@ -220,15 +239,19 @@ export function startPickingListed(frame: usize, count: i32, first: i32): void {
 function takeBest(state: usize): i32 {
   const from = <usize>load<u32>(state, 8);
   const end = <usize>load<u32>(state, 12);
-  let best = load<i32>(from);
+  v128.store(end, i32x4.splat(i32.MIN_VALUE)); // four at a time: none behind the end wins
+  let tops = v128.load(from);
+  for (let at = from + 16; at < end; at += 16) tops = i32x4.max_s(tops, v128.load(at));
+  tops = i32x4.max_s(tops, v128.shuffle<i32>(tops, tops, 2, 3, 0, 1));
+  tops = i32x4.max_s(tops, v128.shuffle<i32>(tops, tops, 1, 0, 3, 2));
+  const best = i32x4.extract_lane(tops, 0);
   let place = from;
-  for (let at = from + 4; at < end; at += 4) {
-    const other = load<i32>(at);
-    if (other > best) {
-      best = other;
-      place = at;
-    }
+  let found = i32x4.bitmask(i32x4.eq(v128.load(place), tops));
+  while (!found) {
+    place += 16;
+    found = i32x4.bitmask(i32x4.eq(v128.load(place), tops));
   }
+  place += ctz(found) << 2; // no two are equal, for each ends in its move
   store<i32>(place, load<i32>(from));
   store<u32>(state, <u32>(from + 4), 8);
   return best;

@@ -167,14 +167,16 @@ function setMailbox(p: usize, square: i32, piece: i32): void {
 /** All pieces of both colours that attack the square, given what is occupied. */
 export function attackersTo(p: usize, square: i32, occupied: u64): u64 {
   const queens = roleSet(p, QUEEN);
-  return (
+  let found =
     (pawnAttacks(WHITE, square) & colorSet(p, BLACK) & roleSet(p, PAWN)) |
     (pawnAttacks(BLACK, square) & colorSet(p, WHITE) & roleSet(p, PAWN)) |
     (knightAttacks(square) & roleSet(p, KNIGHT)) |
-    (kingAttacks(square) & roleSet(p, KING)) |
-    (bishopAttacks(square, occupied) & (roleSet(p, BISHOP) | queens)) |
-    (rookAttacks(square, occupied) & (roleSet(p, ROOK) | queens))
-  );
+    (kingAttacks(square) & roleSet(p, KING));
+  const diagonal = roleSet(p, BISHOP) | queens;
+  if (openBishopAttacks(square) & diagonal) found |= bishopAttacks(square, occupied) & diagonal;
+  const straight = roleSet(p, ROOK) | queens;
+  if (openRookAttacks(square) & straight) found |= rookAttacks(square, occupied) & straight;
+  return found;
 }
 
 /** Whether a colour attacks the square, given what is occupied; its pieces outside `alive` do not count. */

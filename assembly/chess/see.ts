@@ -112,7 +112,9 @@ export function seeAtLeast(p: usize, move: i32, threshold: i32): bool {
     while (!(ours & roleSet(p, role))) role++;
     const capturer = ours & roleSet(p, role);
     occ ^= capturer & -capturer;
-    if (role != KING) attackers |= (bishopAttacks(to, occ) & diagonal) | (rookAttacks(to, occ) & straight);
+    // Who stood behind the capturer comes forward.
+    if (role == PAWN || role == BISHOP || role == QUEEN) attackers |= bishopAttacks(to, occ) & diagonal;
+    if (role == ROOK || role == QUEEN) attackers |= rookAttacks(to, occ) & straight;
     attackers &= occ;
     color ^= 1;
     balance = -balance - 1 - value(role);

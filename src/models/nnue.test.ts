@@ -128,6 +128,11 @@ test("sums kept up to date equal fresh ones over a million random plies with buc
   assert.equal(mismatches(WIDE, 1_000_000, 128), 0);
 });
 
+test("sums kept up to date equal fresh ones in a layer whose width is no multiple of 64", () => {
+  const narrow = syntheticWide(5, { hidden: 48, kingBuckets: WIDE.kingBuckets, mirrored: true, outputs: 1 });
+  assert.equal(mismatches(narrow, 100_000, 96), 0);
+});
+
 test.skipIf(!existsSync(NET))("the published network agrees with what Stockfish 12 prints", () => {
   const evaluator = new NnueEvaluator(readNnueNetwork(new Uint8Array(readFileSync(NET)), NET));
   const { positions } = JSON.parse(readFileSync("test/fixtures/vectors/positions.json", "utf8")) as {
