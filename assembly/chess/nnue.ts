@@ -2,14 +2,15 @@
 // integers. A network is an image of bytes at an address, made by src/models/nnue.ts: numbers that describe it, then weights.
 //
 //   0  i32  kind: 1 HalfKP 256x2-32-32-1, 2 one wide layer with squared clipped ReLU
-//   4  i32  hidden: neurons of the first layer for each point of view, a multiple of 16
+//   4  i32  hidden: neurons of the first layer for each point of view, a multiple of 32
 //   8  i32  outputs: how many output buckets, chosen by the number of men
-//  12  i32  featureScale: where a neuron is full       16 i32  outputScale      20 i32  units: the value of a pawn
+//  12  i32  featureScale: where a neuron is full       16 i32  of one wide layer: the value of a unit of its sum, in 2^-32 centipawns
+//  20  i32  units: the value of a pawn
 //  24  i32 x 8  where, from the start of the image: feature weights, feature biases, first weights, first biases, second
 //                weights, second biases, output weights, output biases
-//  56  i32  1 if the board is turned left to right when the own king stands on the files e to h     60 i32  the output 1.0, in units
+//  56  i32  1 if the board is turned left to right when the own king stands on the files e to h
 //  64  u16 x 64  by king square, seen from its own side: where its features begin
-// 192  64 bytes, zero
+// 192  u8 x 33  by number of men: which output
 // 256  i16 x 2 x 16  by point of view and piece as in the mailbox: what the piece adds to the feature; -1 if it is none
 // 320  u8 x 2  what squares are xored with, for White and for Black
 //
@@ -427,27 +428,34 @@ function total(x: v128): i32 {
   return i32x4.extract_lane(x, 0) + i32x4.extract_lane(x, 1) + i32x4.extract_lane(x, 2) + i32x4.extract_lane(x, 3);
 }
 
-/** x^2 * w of 8 clipped neurons. x is at most 255 and w within +-127, so that x * w fits 16 bits. */
+/** x^2 * w of 8 neurons, their sums in eighths and clipped. x is at most 181, so that x^2 fits 16 bits. */
 @inline
-function squared(from: usize, weights: usize, full: v128): v128 {
-  const x = i16x8.min_s(i16x8.max_s(v128.load(from), i16x8.splat(0)), full);
-  return i32x4.dot_i16x8_s(x, i16x8.mul(x, v128.load(weights)));
+function squared(sums: v128, weights: v128, full: v128): v128 {
+  const x = i16x8.min_s(i16x8.max_s(i16x8.shr_s(sums, 3), i16x8.splat(0)), full);
+  return i32x4.dot_i16x8_s(i16x8.mul(x, x), weights);
 }
 
-/** One output of 2 x hidden neurons. */
+/** One output of 2 x hidden neurons, chosen by the number of men, in centipawns rounded to the nearest. */
 function forwardWide(ours: usize, theirs: usize, men: i32): i32 {
-  const outputs = field(8);
-  const bucket = (men - 2) / ((31 + outputs) / outputs);
+  const bucket = <i32>load<u8>(net + men, 192);
   const full = i16x8.splat(<i16>field(12));
   const w = part(48) + bucket * (rowBytes << 1);
   let s0 = i32x4.splat(0);
-  let s1 = i32x4.splat(0);
-  for (let at = 0; at < rowBytes; at += 32) {
-    s0 = i32x4.add(s0, squared(ours + at, w + at, full));
-    s1 = i32x4.add(s1, squared(ours + at + 16, w + at + 16, full));
-    s0 = i32x4.add(s0, squared(theirs + at, w + rowBytes + at, full));
-    s1 = i32x4.add(s1, squared(theirs + at + 16, w + rowBytes + at + 16, full));
+  let s1 = s0;
+  for (let at = 0; at < rowBytes; at += 64) {
+    const x = ours + at;
+    const y = theirs + at;
+    const a = w + at;
+    const b = a + rowBytes;
+    s0 = i32x4.add(s0, squared(v128.load(x), v128.load(a), full));
+    s1 = i32x4.add(s1, squared(v128.load(y), v128.load(b), full));
+    s0 = i32x4.add(s0, squared(v128.load(x, 16), v128.load(a, 16), full));
+    s1 = i32x4.add(s1, squared(v128.load(y, 16), v128.load(b, 16), full));
+    s0 = i32x4.add(s0, squared(v128.load(x, 32), v128.load(a, 32), full));
+    s1 = i32x4.add(s1, squared(v128.load(y, 32), v128.load(b, 32), full));
+    s0 = i32x4.add(s0, squared(v128.load(x, 48), v128.load(a, 48), full));
+    s1 = i32x4.add(s1, squared(v128.load(y, 48), v128.load(b, 48), full));
   }
-  const sum = <i64>total(i32x4.add(s0, s1)) / field(12) + load<i32>(part(52) + (bucket << 2));
-  return <i32>((sum * field(60)) / (field(12) * field(16)));
+  const sum = total(i32x4.add(s0, s1)) + load<i32>(part(52) + (bucket << 2));
+  return <i32>((<i64>sum * field(16) + 0x80000000) >> 32);
 }

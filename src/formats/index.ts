@@ -35,4 +35,12 @@ export { HALFKP_DESCRIPTION, HALFKP_SHAPE, type HalfKpWeights } from "./weights/
 export { dialectOf, isJnn, JNN_DIALECTS, type JnnDialect, readJnn, writeJnn } from "./weights/jnn.js";
 export { type NnueWeights, readNnueNetwork } from "./weights/network.js";
 export { readNnue, writeNnue } from "./weights/nnue.js";
-export { bucketCount, isWide, readWide, type WideArchitecture, type WideWeights, writeWide } from "./weights/wide.js";
+export {
+  bucketCount,
+  isWide,
+  readWide,
+  type WideArchitecture,
+  type WideWeights,
+  wideFactor,
+  writeWide,
+} from "./weights/wide.js";

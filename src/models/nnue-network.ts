@@ -59,8 +59,7 @@ export const NNUE_SIZES = {
 /** The output 1.0 of HalfKP is 600 of its units, of which Stockfish 12 counts 208 to a pawn. */
 const HALFKP_CENTIPAWNS = (600 / PAWN_OF_STOCKFISH_12) * 100;
 
-export const FEATURE_SCALE = 255;
-export const OUTPUT_SCALE = 64;
+type WideShape = Omit<WideArchitecture, "featureScale" | "outputScale">;
 
 interface Layer {
   weight: Parameter; // [inputs, outputs]
@@ -113,10 +112,10 @@ export class Nnue {
     return this.config.inputs === "halfkp" ? HALFKP_CENTIPAWNS : this.config.centipawns;
   }
 
-  /** The largest weights that survive quantisation, where there is such a limit: a byte holds 127. */
+  /** The largest weights that survive quantisation, where there is such a limit: a byte of HalfKP's holds 127. */
   limits(): Map<Parameter, number> {
     const { first, second, output } = this;
-    if (!first || !second) return new Map([[output.weight, 127 / OUTPUT_SCALE]]);
+    if (!first || !second) return new Map();
     return new Map([
       [first.weight, 127 / 64],
       [second.weight, 127 / 64],
@@ -126,18 +125,19 @@ export class Nnue {
 
   /** The table that says which inputs a position has on; assembly/chess/nnue.ts describes it. */
   layout(): Uint8Array<ArrayBuffer> {
-    return nnueLayout(this.config.inputs === "halfkp" ? "halfkp" : wideArchitecture(this.config));
+    return nnueLayout(
+      this.config.inputs === "halfkp" ? "halfkp" : { ...wideShape(this.config), featureScale: 1, outputScale: 1 },
+    );
   }
 }
 
-export function wideArchitecture({ hidden, kingBuckets, mirrored, outputs, centipawns }: NnueConfig): WideArchitecture {
+/** The architecture but for the scales, which the quantiser chooses. */
+export function wideShape({ hidden, kingBuckets, mirrored, outputs, centipawns }: NnueConfig): WideShape {
   return {
     hidden,
     kingBuckets: kingBuckets.length > 0 ? kingBuckets : new Array<number>(64).fill(0),
     mirrored,
     outputs,
-    featureScale: FEATURE_SCALE,
-    outputScale: OUTPUT_SCALE,
     centipawns,
   };
 }

@@ -1,7 +1,7 @@
 import { UserError } from "#base";
 import { HALFKP_DESCRIPTION, HALFKP_SHAPE, type HalfKpWeights, type NnueWeights, type WideWeights } from "#formats";
 import type { Parameter } from "#tensor";
-import { FEATURE_SCALE, type Nnue, OUTPUT_SCALE, wideArchitecture } from "./nnue-network.js";
+import { type Nnue, wideShape } from "./nnue-network.js";
 
 // Stockfish 12's scales (docs/decisions/070-jnn-scales.md): activations x127 and weights x64 in the hidden layers, so sums
 // x8128; the output x9600, of which 16 are one unit.
@@ -71,31 +71,70 @@ function quantiseHalfKp(network: Nnue): HalfKpWeights {
   };
 }
 
+const MOST = 32_767; // what 16 bits hold
+const FINEST_NEURON = 181; // its square still fits 16 bits
+const EIGHTHS = 8; // sums of the first layer are this much finer than its neurons
+const MEN = 16; // of a side, one of them the king
+
 /**
- * The finest scale at which every output weight still fits a byte, and their sum, each neuron full, 32 bits: at a fixed 64
- * the weights of our first network lost 6 centipawns on average, so 2.
+ * How far from zero a neuron of the first layer can get in any position: its bias, and for each side a king and the fifteen
+ * men that add the most, each on a square of its own. No position reaches it.
  */
-function outputScaleOf(weights: Float32Array, perOutput: number): number {
-  const largest = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 1e-3);
-  let scale = Math.max(OUTPUT_SCALE, Math.min(1024, Math.floor(127 / largest)));
-  for (let start = 0; start < weights.length; start += perOutput) {
-    const total = weights.subarray(start, start + perOutput).reduce((sum, weight) => sum + Math.abs(weight), 0);
-    scale = Math.min(scale, Math.floor((2 ** 31 - 1) / FEATURE_SCALE ** 2 / (total + perOutput / scale)));
+export function reachOf(weights: Float32Array, bias: Float32Array): number {
+  const hidden = bias.length;
+  let most = 0;
+  for (let set = 0; set < weights.length; set += 768 * hidden) {
+    for (let neuron = 0; neuron < hidden; neuron++) {
+      const at = (role: number, square: number) => weights[set + (role * 64 + square) * hidden + neuron];
+      for (const sign of [1, -1]) {
+        let sum = sign * bias[neuron];
+        for (const side of [0, 6]) {
+          const men = new Float64Array(64); // the best on each square
+          let king = -Infinity;
+          for (let square = 0; square < 64; square++) {
+            for (let role = side; role < side + 5; role++) men[square] = Math.max(men[square], sign * at(role, square));
+            king = Math.max(king, sign * at(side + 5, square));
+          }
+          sum += men.sort().subarray(64 - (MEN - 1)).reduce((a, b) => a + b, king); // biome-ignore format: a sum
+        }
+        most = Math.max(most, sum);
+      }
+    }
   }
+  return most;
+}
+
+/** The finest scale at which every output weight fits 16 bits and an output with all its neurons full 32. */
+function outputScaleOf(weights: Float32Array, biases: Float32Array, featureScale: number): number {
+  const perOutput = weights.length / biases.length;
+  const largest = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 1);
+  let scale = Math.floor(MOST / largest);
+  biases.forEach((bias, output) => {
+    const own = weights.subarray(output * perOutput, (output + 1) * perOutput);
+    for (const sign of [1, -1]) {
+      const total = own.reduce((sum, weight) => sum + Math.max(0, sign * weight), Math.abs(bias));
+      scale = Math.min(scale, Math.floor(((2 ** 31 - 1) / featureScale ** 2 - perOutput) / total));
+    }
+  });
   return Math.max(1, scale);
 }
 
 function quantiseWide(network: Nnue, description: string): WideWeights {
   const { bias, output, config } = network;
-  const outputScale = outputScaleOf(output.weight.data, 2 * config.hidden);
+  const features = foldFeatures(network);
+  // Rounding may add half a unit for each man and for the bias, and half a neuron's unit is added on purpose.
+  const room = (MOST - 2 * MEN - EIGHTHS) / EIGHTHS;
+  const featureScale = Math.max(1, Math.min(FINEST_NEURON, Math.floor(room / reachOf(features, bias.data))));
+  const outputScale = outputScaleOf(output.weight.data, output.bias.data, featureScale);
   return {
     kind: "wide",
     description,
-    ...wideArchitecture(config),
+    ...wideShape(config),
+    featureScale,
     outputScale,
-    featureBias: int16(bias.data, FEATURE_SCALE),
-    featureWeights: int16(foldFeatures(network), FEATURE_SCALE),
-    outputBias: int32(output.bias.data, FEATURE_SCALE * outputScale),
-    outputWeights: Int16Array.from(int8(output.weight.data, outputScale)),
+    featureBias: int16(bias.data, EIGHTHS * featureScale).map((x) => x + EIGHTHS / 2),
+    featureWeights: int16(features, EIGHTHS * featureScale),
+    outputBias: int32(output.bias.data, featureScale ** 2 * outputScale),
+    outputWeights: int16(output.weight.data, outputScale),
   };
 }

@@ -37,8 +37,8 @@ export function syntheticWide(seed: number, architecture: Partial<WideArchitectu
     kingBuckets: new Array<number>(64).fill(0),
     mirrored: false,
     outputs: 1,
-    featureScale: 255,
-    outputScale: 64,
+    featureScale: 181,
+    outputScale: 1024,
     centipawns: 400,
     ...architecture,
   };
@@ -47,9 +47,9 @@ export function syntheticWide(seed: number, architecture: Partial<WideArchitectu
     kind: "wide",
     description: "numbers of chance",
     ...shape,
-    featureBias: Int16Array.from({ length: shape.hidden }, () => noise(100)),
-    featureWeights: new Int16Array(buckets * 768 * shape.hidden).map(() => noise(50)),
-    outputWeights: new Int16Array(shape.outputs * 2 * shape.hidden).map(() => noise(127)),
-    outputBias: new Int32Array(shape.outputs).map(() => noise(8000)),
+    featureBias: Int16Array.from({ length: shape.hidden }, () => noise(600)),
+    featureWeights: new Int16Array(buckets * 768 * shape.hidden).map(() => noise(280)),
+    outputWeights: new Int16Array(shape.outputs * 2 * shape.hidden).map(() => noise(2048)),
+    outputBias: new Int32Array(shape.outputs).map(() => noise(16_000_000)),
   };
 }

@@ -5,6 +5,9 @@ import { Random } from "#base";
 import { core, type Position, parseFen, START_FEN } from "#chess";
 import { type HalfKpWeights, type NnueWeights, readNnueNetwork, type WideWeights } from "#formats";
 import { NnueEvaluator, nnueImage } from "./nnue.js";
+import { quantisationError } from "./nnue-export.js";
+import { NNUE_SIZES, Nnue } from "./nnue-network.js";
+import { quantiseNnue } from "./nnue-quantise.js";
 import { syntheticHalfKp, syntheticWide } from "./nnue-synthetic.js";
 
 const NET = "../shared/data/nets/nn-82215d0fd0df.nnue";
@@ -55,13 +58,14 @@ function referenceWide(w: WideWeights, position: Position): number {
       const input = w.kingBuckets[orient(king)] * 768 + kind * 64 + orient(square);
       for (let i = 0; i < w.hidden; i++) sums[i] += w.featureWeights[input * w.hidden + i];
     }
-    return sums.map((x) => Math.min(w.featureScale, Math.max(0, x)) ** 2);
+    return sums.map((x) => Math.min(w.featureScale, Math.max(0, Math.floor(x / 8))) ** 2);
   };
   const input = position.turn === "white" ? [...half("white"), ...half("black")] : [...half("black"), ...half("white")];
   const bucket = Math.floor((pieces.length - 2) / Math.ceil(32 / w.outputs));
-  const sum = input.reduce((total, x, i) => total + x * w.outputWeights[bucket * 2 * w.hidden + i], 0);
-  const output = Math.trunc(sum / w.featureScale) + w.outputBias[bucket];
-  return Math.trunc((output * w.centipawns) / (w.featureScale * w.outputScale)) + 0;
+  const weights = w.outputWeights.subarray(bucket * 2 * w.hidden);
+  const sum = input.reduce((total, x, i) => total + x * weights[i], w.outputBias[bucket]);
+  const factor = BigInt(Math.round((w.centipawns * 2 ** 32) / (w.featureScale ** 2 * w.outputScale)));
+  return Number((BigInt(sum) * factor + 2n ** 31n) >> 32n);
 }
 
 const WIDE = syntheticWide(3, {
@@ -102,6 +106,19 @@ test("a wide network with king buckets, mirroring and output buckets equals its 
     values.add(value);
   }
   assert.ok(values.size > 100);
+});
+
+test("a network of large weights is quantised coarser, so that no sum of the first layer wraps", () => {
+  const scales = [1, 40].map((factor) => {
+    const network = new Nnue(NNUE_SIZES.tiny, new Random(5));
+    for (const parameter of [network.features, network.bias]) parameter.data.set(parameter.data.map((x) => x * factor));
+    const weights = quantiseNnue(network);
+    const { mean } = quantisationError(network, weights, [...randomPositions(100)]);
+    // The output is a sum of 64 neurons of at most 1 and weights of at most 0.18: a sum that wraps costs far more.
+    assert.ok(mean < 3, `weights times ${factor}: ${mean} centipawns`);
+    return weights.kind === "wide" ? weights.featureScale : 0;
+  });
+  assert.ok(scales[0] > 2 * scales[1], String(scales));
 });
 
 /** Walks random plies in the core and counts sums that differ from fresh ones. */

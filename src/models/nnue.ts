@@ -6,6 +6,7 @@ import {
   type NnueWeights,
   type WideArchitecture,
   type WideWeights,
+  wideFactor,
 } from "#formats";
 
 const HEADER = 384;
@@ -100,12 +101,13 @@ function wideImage(w: WideWeights): Uint8Array<ArrayBuffer> {
 }
 
 function describeWide(view: DataView, w: WideArchitecture): void {
-  [2, w.hidden, w.outputs, w.featureScale, w.outputScale, 100].forEach((value, i) => {
+  [2, w.hidden, w.outputs, w.featureScale, wideFactor(w), 100].forEach((value, i) => {
     view.setInt32(i * 4, value, true);
   });
   view.setInt32(56, w.mirrored ? 1 : 0, true);
-  view.setInt32(60, w.centipawns, true);
   for (let king = 0; king < 64; king++) view.setUint16(64 + king * 2, 768 * w.kingBuckets[king], true);
+  const menPerOutput = Math.ceil(32 / w.outputs);
+  for (let men = 2; men <= 32; men++) view.setUint8(192 + men, Math.floor((men - 2) / menPerOutput));
   setKinds(view, (role, own) => role + (own ? 0 : 6));
   view.setUint8(321, 56);
 }

@@ -29,16 +29,16 @@ function network(): HalfKpWeights {
 const wide = (): WideWeights => ({
   kind: "wide",
   description: "for a test",
-  hidden: 16,
+  hidden: 32,
   kingBuckets: Array.from({ length: 64 }, (_, square) => square >> 5),
   mirrored: true,
   outputs: 2,
-  featureScale: 255,
-  outputScale: 64,
+  featureScale: 181,
+  outputScale: 2185,
   centipawns: 400,
-  featureBias: new Int16Array(16).map((_, i) => i),
-  featureWeights: new Int16Array(2 * 768 * 16).map((_, i) => i % 999),
-  outputWeights: new Int16Array(2 * 32).map((_, i) => i - 30),
+  featureBias: new Int16Array(32).map((_, i) => i),
+  featureWeights: new Int16Array(2 * 768 * 32).map((_, i) => i % 999),
+  outputWeights: new Int16Array(2 * 64).map((_, i) => i - 30),
   outputBias: Int32Array.of(70_000, -70_000),
 });
 
@@ -106,9 +106,16 @@ test("a wide network survives its file, and its header is checked", () => {
   const weights = wide();
   assert.deepEqual(readNnueNetwork(writeWide(weights), "x.tnn"), weights);
   assert.throws(
-    () => readWide(writeWide({ ...weights, hidden: 17 }), "x.tnn"),
-    code("NNUE_ARCHITECTURE", /multiple of 16/),
+    () => readWide(writeWide({ ...weights, hidden: 48 }), "x.tnn"),
+    code("NNUE_ARCHITECTURE", /multiple of 32/),
   );
+  assert.throws(
+    () => readWide(writeWide({ ...weights, outputScale: 40_000 }), "x.tnn"),
+    code("NNUE_ARCHITECTURE", /outputScale/),
+  );
+  const first = writeWide(weights);
+  first[3] = 0x31;
+  assert.throws(() => readNnueNetwork(first, "x.tnn"), code("NNUE_VERSION", /x\.tnn.*TNN1.*expected TNN2/));
   assert.throws(() => readWide(writeWide(weights).subarray(0, 500), "x.tnn"), code("NNUE_LENGTH", /feature weights/));
 });
 
