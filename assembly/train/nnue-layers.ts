@@ -1,7 +1,7 @@
 // Training of efficiently updatable networks: what comes behind the first layer, and the loss. The plan is described in
 // nnue.ts. Gradients of the dense weights lie as the weights do, one copy for each block of positions, so that their sum
 // does not depend on which thread computed what.
-import { factsOf, field, nnueGather } from "./nnue";
+import { factsOf, field, nnueGather, orderBytes } from "./nnue";
 
 const HALFKP: i32 = 1;
 
@@ -28,7 +28,7 @@ function fillPlaces(): void {
 
 /** Bytes of scratch memory that `nnueLearn` and `nnuePredict` need for blocks of so many positions. */
 export function nnueScratchBytes(plan: usize, positions: i32): i32 {
-  return SCRATCH_BYTES + positions * field(plan, 0) * 8;
+  return SCRATCH_BYTES + positions * field(plan, 0) * 8 + orderBytes(positions);
 }
 
 // @ts-expect-error: decorator
@@ -79,7 +79,7 @@ export function nnueLearn(plan: usize, first: i32, count: i32, scratch: usize, g
   const isHalfKp = field(plan, 16) == HALFKP;
   const logit = load<f32>(plan, 80);
   let sums = scratch + SCRATCH_BYTES;
-  nnueGather(plan, first, count, sums);
+  nnueGather(plan, first, count, sums, sums + <usize>count * sumBytes);
   let loss: f64 = 0;
   for (let slot = first; slot < first + count; slot++, sums += sumBytes) {
     const facts = factsOf(plan, slot);
@@ -101,7 +101,7 @@ export function nnuePredict(plan: usize, first: i32, count: i32, scratch: usize,
   const sumBytes = <usize>field(plan, 0) << 3;
   const isHalfKp = field(plan, 16) == HALFKP;
   let sums = scratch + SCRATCH_BYTES;
-  nnueGather(plan, first, count, sums);
+  nnueGather(plan, first, count, sums, sums + <usize>count * sumBytes);
   let loss: f64 = 0;
   for (let i = 0; i < count; i++, sums += sumBytes) {
     const facts = factsOf(plan, first + i);

@@ -117,48 +117,92 @@ export function nnueFold(plan: usize, own: usize, shared: usize, first: i32, end
   }
 }
 
-/** The first layer's sums of some slots, f32 [count][2][hidden] into `sums`. */
-export function nnueGather(plan: usize, first: i32, count: i32, sums: usize): void {
+const KINGS: usize = 64; // places of the king at most
+
+/** Bytes that `nnueGather` needs at `order` for so many slots. */
+// @ts-expect-error: decorator
+@inline
+export function orderBytes(slots: i32): i32 {
+  return <i32>(KINGS << 2) + (slots << 3);
+}
+
+/** Where the king of a point of view (2 * slot + view, counted from `first`) stands; 0 if there is nothing but kings. */
+// @ts-expect-error: decorator
+@inline
+function kingOf(plan: usize, first: i32, point: i32): usize {
+  const slot = first + (point >> 1);
+  if (load<u8>(factsOf(plan, slot)) == 0) return 0;
+  return <usize>(<i32>load<u16>(inputsOf(plan, slot, point & 1)) / field(plan, 8));
+}
+
+/** Lists the points of view of some slots by the place of the king, u32 [2 * count] behind KINGS counters. */
+function orderByKing(plan: usize, first: i32, count: i32, order: usize): void {
+  memory.fill(order, 0, KINGS << 2);
+  const points = order + (KINGS << 2);
+  for (let point = 0; point < count << 1; point++) {
+    const place = order + (kingOf(plan, first, point) << 2);
+    store<u32>(place, load<u32>(place) + 1);
+  }
+  let next: u32 = 0;
+  for (let at = order; at < points; at += 4) {
+    const length = load<u32>(at);
+    store<u32>(at, next);
+    next += length;
+  }
+  for (let point = 0; point < count << 1; point++) {
+    const place = order + (kingOf(plan, first, point) << 2);
+    const at = load<u32>(place);
+    store<u32>(place, at + 1);
+    store<u32>(points + (<usize>at << 2), point);
+  }
+}
+
+/**
+ * The first layer's sums of some slots, f32 [count][2][hidden] into `sums`. One king is dealt with after another, since
+ * its inputs are a small part of the weights, which stays in the cache.
+ */
+export function nnueGather(plan: usize, first: i32, count: i32, sums: usize, order: usize): void {
+  orderByKing(plan, first, count, order);
+  const points = order + (KINGS << 2);
+  const pointsEnd = points + (<usize>count << 3);
   const rowBytes = <usize>field(plan, 0) << 2;
   const sliceStride = <usize>field(plan, 4) * SLICE_BYTES;
   let weights = <usize>field(plan, 32);
   let bias = <usize>field(plan, 48);
   for (let slice: usize = 0; slice < rowBytes; slice += SLICE_BYTES) {
-    let out = sums + slice;
-    for (let slot = first; slot < first + count; slot++) {
-      const length = <usize>load<u8>(factsOf(plan, slot));
-      for (let view = 0; view < 2; view++) {
-        let s0 = v128.load(bias);
-        let s1 = v128.load(bias, 16);
-        let s2 = v128.load(bias, 32);
-        let s3 = v128.load(bias, 48);
-        let s4 = v128.load(bias, 64);
-        let s5 = v128.load(bias, 80);
-        let s6 = v128.load(bias, 96);
-        let s7 = v128.load(bias, 112);
-        let at = inputsOf(plan, slot, view);
-        const end = at + (length << 1);
-        for (; at < end; at += 2) {
-          const row = weights + (<usize>load<u16>(at) << 7);
-          s0 = f32x4.add(s0, v128.load(row));
-          s1 = f32x4.add(s1, v128.load(row, 16));
-          s2 = f32x4.add(s2, v128.load(row, 32));
-          s3 = f32x4.add(s3, v128.load(row, 48));
-          s4 = f32x4.add(s4, v128.load(row, 64));
-          s5 = f32x4.add(s5, v128.load(row, 80));
-          s6 = f32x4.add(s6, v128.load(row, 96));
-          s7 = f32x4.add(s7, v128.load(row, 112));
-        }
-        v128.store(out, s0);
-        v128.store(out, s1, 16);
-        v128.store(out, s2, 32);
-        v128.store(out, s3, 48);
-        v128.store(out, s4, 64);
-        v128.store(out, s5, 80);
-        v128.store(out, s6, 96);
-        v128.store(out, s7, 112);
-        out += rowBytes;
+    for (let next = points; next < pointsEnd; next += 4) {
+      const point = load<u32>(next);
+      const slot = first + <i32>(point >> 1);
+      const out = sums + slice + <usize>point * rowBytes;
+      let at = inputsOf(plan, slot, point & 1);
+      const end = at + (<usize>load<u8>(factsOf(plan, slot)) << 1);
+      let s0 = v128.load(bias);
+      let s1 = v128.load(bias, 16);
+      let s2 = v128.load(bias, 32);
+      let s3 = v128.load(bias, 48);
+      let s4 = v128.load(bias, 64);
+      let s5 = v128.load(bias, 80);
+      let s6 = v128.load(bias, 96);
+      let s7 = v128.load(bias, 112);
+      for (; at < end; at += 2) {
+        const row = weights + (<usize>load<u16>(at) << 7);
+        s0 = f32x4.add(s0, v128.load(row));
+        s1 = f32x4.add(s1, v128.load(row, 16));
+        s2 = f32x4.add(s2, v128.load(row, 32));
+        s3 = f32x4.add(s3, v128.load(row, 48));
+        s4 = f32x4.add(s4, v128.load(row, 64));
+        s5 = f32x4.add(s5, v128.load(row, 80));
+        s6 = f32x4.add(s6, v128.load(row, 96));
+        s7 = f32x4.add(s7, v128.load(row, 112));
       }
+      v128.store(out, s0);
+      v128.store(out, s1, 16);
+      v128.store(out, s2, 32);
+      v128.store(out, s3, 48);
+      v128.store(out, s4, 64);
+      v128.store(out, s5, 80);
+      v128.store(out, s6, 96);
+      v128.store(out, s7, 112);
     }
     weights += sliceStride;
     bias += SLICE_BYTES;
