@@ -6,11 +6,14 @@ import { factsOf, field, nnueGather, orderBytes } from "./nnue";
 const HALFKP: i32 = 1;
 
 // Offsets in a thread's scratch memory, behind the sums of a block.
-const CLIPPED: usize = 0; // f32 [2 * hidden]: the clipped sums of one position
+const FIRST_SLOPES: usize = 0; // f32 [TILE][32]: derivatives of the loss by the sums of the first small layer
 const SLOPES: usize = 16384; // f32 [2 * hidden]: derivatives of the loss by its sums
 const ACTIVE: usize = 32768; // u16: the neurons that are not zero
 const HIDDEN: usize = 40960; // f32 [32] x 4: sums and activations of the two small layers
 const SCRATCH_BYTES: i32 = 49152;
+
+/** Positions whose gradient of the 2 * hidden x 32 weights is added at once. */
+const TILE: i32 = 8;
 
 /** For each 4 bits the places of the ones, 16 bits each, lowest first. */
 const PLACES: usize = memory.data(16 * 8, 16);
@@ -89,8 +92,16 @@ export function nnueLearn(plan: usize, first: i32, count: i32, scratch: usize, g
     const error = p - targetOf(plan, facts);
     loss += <f64>error * <f64>error;
     const slope: f32 = 2 * error * p * (1 - p) * logit;
-    if (isHalfKp) backwardLayers(plan, slot, sums, scratch, gradient, slope);
-    else backwardWide(plan, slot, sums, output, gradient, slope);
+    if (!isHalfKp) {
+      backwardWide(plan, slot, sums, output, gradient, slope);
+      continue;
+    }
+    const inTile = (slot - first) % TILE;
+    const slopes = scratch + FIRST_SLOPES;
+    backwardLayers(plan, slot, sums, scratch, slopes + (<usize>inTile << 7), gradient, slope);
+    if (inTile < TILE - 1 && slot < first + count - 1) continue;
+    const inputs = sums - <usize>inTile * sumBytes;
+    affineGradient(inputs, sumBytes, slopes, inTile + 1, field(plan, 0) << 1, gradient + field(plan, 56));
   }
   return loss;
 }
@@ -201,18 +212,8 @@ function affine(x: usize, list: usize, end: usize, weights: usize, bias: usize, 
   v128.store(out, s7, 112);
 }
 
-/**
- * The way back through `affine`, for the inputs listed: gradient[i] += x[i] * slopes and inputSlopes[i] = weights[i] . slopes.
- */
-function affineBack(
-  x: usize,
-  list: usize,
-  end: usize,
-  weights: usize,
-  gradient: usize,
-  slopes: usize,
-  inputSlopes: usize,
-): void {
+/** The way back through `affine`, for the inputs listed: inputSlopes[i] = weights[i] . slopes. */
+function affineBack(list: usize, end: usize, weights: usize, slopes: usize, inputSlopes: usize): void {
   const d0 = v128.load(slopes);
   const d1 = v128.load(slopes, 16);
   const d2 = v128.load(slopes, 32);
@@ -223,22 +224,53 @@ function affineBack(
   const d7 = v128.load(slopes, 112);
   for (; list < end; list += 2) {
     const i = <usize>load<u16>(list);
-    const v = v128.load32_splat(x + (i << 2));
     const w = weights + (i << 7);
-    const g = gradient + (i << 7);
-    v128.store(g, f32x4.add(v128.load(g), f32x4.mul(v, d0)));
-    v128.store(g, f32x4.add(v128.load(g, 16), f32x4.mul(v, d1)), 16);
-    v128.store(g, f32x4.add(v128.load(g, 32), f32x4.mul(v, d2)), 32);
-    v128.store(g, f32x4.add(v128.load(g, 48), f32x4.mul(v, d3)), 48);
-    v128.store(g, f32x4.add(v128.load(g, 64), f32x4.mul(v, d4)), 64);
-    v128.store(g, f32x4.add(v128.load(g, 80), f32x4.mul(v, d5)), 80);
-    v128.store(g, f32x4.add(v128.load(g, 96), f32x4.mul(v, d6)), 96);
-    v128.store(g, f32x4.add(v128.load(g, 112), f32x4.mul(v, d7)), 112);
     const a = f32x4.add(f32x4.mul(d0, v128.load(w)), f32x4.mul(d1, v128.load(w, 16)));
     const b = f32x4.add(f32x4.mul(d2, v128.load(w, 32)), f32x4.mul(d3, v128.load(w, 48)));
     const c = f32x4.add(f32x4.mul(d4, v128.load(w, 64)), f32x4.mul(d5, v128.load(w, 80)));
     const d = f32x4.add(f32x4.mul(d6, v128.load(w, 96)), f32x4.mul(d7, v128.load(w, 112)));
     store<f32>(inputSlopes + (i << 2), total(f32x4.add(f32x4.add(a, b), f32x4.add(c, d))));
+  }
+}
+
+/**
+ * The gradient of the weights of `affine` for some positions at once: gradient[i] += x[i] * slopes, of each in turn; the x of the next
+ * position lie `stride` bytes further on. The gradient of the first weights is larger than the nearest cache, so it is walked
+ * through once for many positions.
+ */
+function affineGradient(x: usize, stride: usize, slopes: usize, positions: i32, inputs: i32, gradient: usize): void {
+  const end = x + <usize>positions * stride;
+  for (let i: usize = 0; i < <usize>inputs; i++) {
+    const g = gradient + (i << 7);
+    let s0 = v128.load(g);
+    let s1 = v128.load(g, 16);
+    let s2 = v128.load(g, 32);
+    let s3 = v128.load(g, 48);
+    let s4 = v128.load(g, 64);
+    let s5 = v128.load(g, 80);
+    let s6 = v128.load(g, 96);
+    let s7 = v128.load(g, 112);
+    let d = slopes;
+    for (let at = x + (i << 2); at < end; at += stride, d += 128) {
+      if (load<u32>(at) == 0) continue; // clipped numbers have no -0
+      const v = v128.load32_splat(at);
+      s0 = f32x4.add(s0, f32x4.mul(v, v128.load(d)));
+      s1 = f32x4.add(s1, f32x4.mul(v, v128.load(d, 16)));
+      s2 = f32x4.add(s2, f32x4.mul(v, v128.load(d, 32)));
+      s3 = f32x4.add(s3, f32x4.mul(v, v128.load(d, 48)));
+      s4 = f32x4.add(s4, f32x4.mul(v, v128.load(d, 64)));
+      s5 = f32x4.add(s5, f32x4.mul(v, v128.load(d, 80)));
+      s6 = f32x4.add(s6, f32x4.mul(v, v128.load(d, 96)));
+      s7 = f32x4.add(s7, f32x4.mul(v, v128.load(d, 112)));
+    }
+    v128.store(g, s0);
+    v128.store(g, s1, 16);
+    v128.store(g, s2, 32);
+    v128.store(g, s3, 48);
+    v128.store(g, s4, 64);
+    v128.store(g, s5, 80);
+    v128.store(g, s6, 96);
+    v128.store(g, s7, 112);
   }
 }
 
@@ -261,19 +293,19 @@ const FIRST: usize = HIDDEN + 128;
 const SECOND_SUMS: usize = HIDDEN + 256;
 const SECOND: usize = HIDDEN + 384;
 const OUTPUT_SLOPES: usize = HIDDEN + 512; // of the second layer's sums
-const FIRST_SLOPES: usize = HIDDEN + 640;
 const FIRST_ACTIVE: usize = HIDDEN + 768; // u16 x 32, with room for what is written past the end
 const LIST_END: usize = HIDDEN + 1024; // of ACTIVE
 const FIRST_LIST_END: usize = HIDDEN + 1028;
 
+/** Clips the sums where they are. */
 function forwardLayers(plan: usize, sums: usize, scratch: usize): f32 {
   const dense = <usize>field(plan, 48);
   const bytes = <usize>field(plan, 0) << 3;
   const active = scratch + ACTIVE;
-  const end = clipAndList(sums, bytes, scratch + CLIPPED, active);
+  const end = clipAndList(sums, bytes, sums, active);
   store<u32>(scratch + LIST_END, <u32>end);
   const first = scratch + FIRST_SUMS;
-  affine(scratch + CLIPPED, active, end, dense + field(plan, 56), dense + field(plan, 60), first);
+  affine(sums, active, end, dense + field(plan, 56), dense + field(plan, 60), first);
   const firstEnd = clipAndList(first, 128, scratch + FIRST, scratch + FIRST_ACTIVE);
   store<u32>(scratch + FIRST_LIST_END, <u32>firstEnd);
   const second = scratch + SECOND_SUMS;
@@ -288,7 +320,16 @@ function forwardLayers(plan: usize, sums: usize, scratch: usize): f32 {
   return total(y) + load<f32>(dense + <usize>field(plan, 76));
 }
 
-function backwardLayers(plan: usize, slot: i32, sums: usize, scratch: usize, gradient: usize, slope: f32): void {
+/** `sums` are clipped by now; the gradient of the first weights is left to `affineGradient`, which finds its slopes in `firstSlopes`. */
+function backwardLayers(
+  plan: usize,
+  slot: i32,
+  sums: usize,
+  scratch: usize,
+  firstSlopes: usize,
+  gradient: usize,
+  slope: f32,
+): void {
   const dense = <usize>field(plan, 48);
   const viewBytes = <usize>field(plan, 0) << 2;
   const s = f32x4.splat(slope);
@@ -300,31 +341,28 @@ function backwardLayers(plan: usize, slot: i32, sums: usize, scratch: usize, gra
     const inside = v128.and(d, isInside(v128.load(scratch + SECOND_SUMS + at)));
     v128.store(scratch + OUTPUT_SLOPES + at, inside);
     addTo(gradient + <usize>field(plan, 68) + at, inside);
-    v128.store(scratch + FIRST_SLOPES + at, f32x4.splat(0));
+    v128.store(firstSlopes + at, f32x4.splat(0));
   }
   affineBack(
-    scratch + FIRST,
     scratch + FIRST_ACTIVE,
     <usize>load<u32>(scratch + FIRST_LIST_END),
     dense + field(plan, 64),
-    gradient + field(plan, 64),
     scratch + OUTPUT_SLOPES,
-    scratch + FIRST_SLOPES,
+    firstSlopes,
   );
+  affineGradient(scratch + FIRST, 128, scratch + OUTPUT_SLOPES, 1, 32, gradient + field(plan, 64));
   for (let at: usize = 0; at < 128; at += 16) {
-    const d = v128.and(v128.load(scratch + FIRST_SLOPES + at), isInside(v128.load(scratch + FIRST_SUMS + at)));
-    v128.store(scratch + FIRST_SLOPES + at, d);
+    const d = v128.and(v128.load(firstSlopes + at), isInside(v128.load(scratch + FIRST_SUMS + at)));
+    v128.store(firstSlopes + at, d);
     addTo(gradient + <usize>field(plan, 60) + at, d);
   }
   const slopes = scratch + SLOPES;
   memory.fill(slopes, 0, viewBytes << 1);
   affineBack(
-    scratch + CLIPPED,
     scratch + ACTIVE,
     <usize>load<u32>(scratch + LIST_END),
     dense + field(plan, 56),
-    gradient + field(plan, 56),
-    scratch + FIRST_SLOPES,
+    firstSlopes,
     slopes,
   );
   for (let view: usize = 0; view < 2; view++) {
