@@ -269,6 +269,7 @@ export class Tensor {
   }
   /** Elements start .. end-1 along an axis; negative ones count from the end. */
   slice(axis: number, start: number, end?: Dim): Tensor {
+    if (start === 0 && (end === undefined || end === this.dim(axis))) return this;
     return apply("slice", [this], { axis: this.axis(axis), start, end });
   }
   /** Parts of the given sizes along an axis. */

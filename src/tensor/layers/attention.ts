@@ -21,18 +21,51 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, heads: number, mask: 
     return core(queries, keys, values, bias, heads, n).reshape([t, n, d]);
   }
   if (typeof t !== "number" || t !== s) throw new Error("internal: causal attention of different lengths");
-  const blocks: Tensor[] = [];
-  const size = t <= BLOCK ? t : t / Math.ceil(t / BLOCK) === BLOCK ? BLOCK : Math.ceil(t / Math.ceil(t / BLOCK));
-  for (let start = 0; start < t; start += size) {
-    const end = Math.min(start + size, t);
-    const whole = start === 0 && end === t;
-    const [part, some, their] = whole
-      ? [queries, keys, values]
-      : [queries.slice(0, start, end), keys.slice(0, 0, end), values.slice(0, 0, end)];
-    blocks.push(core(part, some, their, triangle(end - start, end), heads, n));
-  }
-  return concat(blocks, 0).reshape([t, n, d]);
+  return causal(queries, keys, values, t).reshape([t, n, d]);
 }
+
+/** The same for causal queries, all [t, b, width], in blocks that see no later keys. */
+function causal(q: Tensor, k: Tensor, v: Tensor, t: number): Tensor {
+  const alpha = 1 / Math.sqrt(q.dim(2) as number);
+  const size = Math.ceil(t / Math.ceil(t / BLOCK));
+  const starts = Array.from({ length: Math.ceil(t / size) }, (_, i) => i * size);
+  const sizes = starts.map((start) => Math.min(size, t - start));
+  const seen = (x: Tensor, block: number) => x.slice(0, 0, starts[block] + sizes[block]);
+  const cut = (x: Tensor, axis = 0) => (sizes.length === 1 ? [x] : x.split(axis, sizes));
+  const join = (blocks: readonly Tensor[]) => concat(blocks, 1).transpose([1, 0, 2]); // [b, .., width] -> [t, b, width]
+
+  const parts = cut(q);
+  const weights = parts.map((part, i) => {
+    const product = rowsFirst(part, seen(k, i), { a: true, b: true, transB: true, alpha }); // [b, size, seen]
+    return product.add(triangle(sizes[i], starts[i] + sizes[i])).softmax();
+  });
+  const context = join(weights.map((weight, i) => rowsFirst(weight, seen(v, i), { b: true })));
+  return withGradient(context, [q, k, v], (dy) => {
+    const inner = cut(innerProducts(dy, context), 1);
+    const dys = cut(dy);
+    const dScores = weights.map((weight, i) =>
+      rowsFirst(dys[i], seen(v, i), { a: true, b: true, transB: true }).sub(inner[i]).mul(weight),
+    );
+    const dq = join(dScores.map((dScore, i) => rowsFirst(dScore, seen(k, i), { b: true, alpha })));
+    /** Left sides [size, b, width] and right ones [b, size, seen] -> the sum of their products, [t, b, width]. */
+    const collect = (left: readonly Tensor[], right: readonly Tensor[], factor: number) => {
+      const sums: Tensor[] = []; // for each block of keys, [b, width, size]
+      left.forEach((block, i) => {
+        const product = rowsFirst(block, right[i], { a: true, transA: true, alpha: factor });
+        const pieces = i === 0 ? [product] : product.split(2, sizes.slice(0, i + 1));
+        pieces.forEach((piece, j) => {
+          sums[j] = sums[j]?.add(piece) ?? piece;
+        });
+      });
+      return concat(sums, 2).transpose([2, 0, 1]);
+    };
+    return [dq, collect(parts, dScores, alpha), collect(dys, weights, 1)];
+  });
+}
+
+/** The sum of dWeights * weights over the keys is that of dy * context over the width, which is shorter: [b, t, 1]. */
+const innerProducts = (dy: Tensor, context: Tensor): Tensor =>
+  dy.mul(context).sum(-1, { keep: true }).transpose([1, 0, 2]);
 
 /** 0 where the last `rows` of `columns` places may look, MASKED where they may not. */
 function triangle(rows: number, columns: number): Tensor {
@@ -60,8 +93,7 @@ function core(
   const weights = scores.softmax();
   const context = rowsFirst(weights, v, { b: true }).transpose([1, 0, 2]); // [t, b, width]
   return withGradient(context, [q, k, v], (dy) => {
-    // The sum of dWeights * weights over the keys is that of dy * context over the width, which is shorter.
-    const inner = dy.mul(context).sum(-1, { keep: true }).transpose([1, 0, 2]); // [b, t, 1]
+    const inner = innerProducts(dy, context);
     const dWeights = rowsFirst(dy, v, { a: true, b: true, transB: true });
     const dScores = dWeights.sub(inner).mul(weights);
     const dq = rowsFirst(dScores, k, { b: true, alpha }).transpose([1, 0, 2]);

@@ -74,10 +74,13 @@ export const NORMS = {
       const c = x.dim(-1) as number;
       const dyRows = rowsOf(dy!);
       const inverse = node.outputs[1].reshape([-1, 1]);
-      const normed = rowsOf(x).mul(inverse);
-      const product = dyRows.mul(normed);
-      const inner = dyRows.mul(scale).sub(normed.mul(product.matmul(column(scale).mul(1 / c))));
-      return [inner.mul(inverse).reshape(x.shape), product.sum(0)];
+      // With r the inverse: dx = r (dy scale - x r^2 mean(dy scale x)), and r itself adds up dScale.
+      const rows = rowsOf(x);
+      const product = dyRows.mul(rows);
+      const share = product.matmul(column(scale).mul(1 / c)).mul(inverse.mul(inverse).mul(inverse)); // [m, 1]
+      const dx = dyRows.mul(scale).mul(inverse).sub(rows.mul(share));
+      const dScale = inverse.matmul(product, { transA: true });
+      return [dx.reshape(x.shape), dScale.reshape([c])];
     },
     emit: (node, inputs, emitter) =>
       emitter.addAll("SimplifiedLayerNormalization", inputs, 2, { axis: -1, epsilon: { float: epsilonOf(node) } }),
