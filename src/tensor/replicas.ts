@@ -1,7 +1,7 @@
 /**
- * Several workers train copies of one model, each on its own part of a step's batches. Their gradients meet in shared
- * memory, one slot for each worker; ONNX Runtime cannot write there itself. Every worker adds up all slots and makes the
- * same update, so the copies stay equal to the last bit and weights are never sent.
+ * Several workers train copies of one model, each on its own part of a step's batches. Each of them owns a part of the
+ * parameters: it adds up all workers' gradients of these, steps, and gives the new weights to the others. All of it goes
+ * through shared memory, one slot for each worker; ONNX Runtime cannot work there itself.
  */
 import type { WasmInstance } from "#base";
 import type { TrainKernels } from "./optimisers/kernels.js";
@@ -9,50 +9,74 @@ import type { TrainKernels } from "./optimisers/kernels.js";
 /** One worker's place among the replicas. */
 export interface Replica {
   rank: number;
+  count: number;
   slots: SharedArrayBuffer | undefined; // nothing if it is alone
+}
+
+/** Floats from .. to-1 of a worker's results, or of the weights, which lie alike. */
+export interface Span {
+  from: number;
+  to: number;
 }
 
 const BLOCK = 16384; // floats; a block stays in the cache between its copy and its addition
 
-export class SharedSums {
+export class Exchange {
   private readonly block: number; // address
 
   constructor(
     private readonly wasm: WasmInstance<TrainKernels>,
     private readonly slots: SharedArrayBuffer,
     private readonly rank: number,
-    private readonly from: number, // address of what is added up
-    private readonly floats: number,
+    private readonly spans: readonly Span[], // what each worker owns, one after another
+    private readonly results: number, // address
+    private readonly weights: number, // address
   ) {
     this.block = wasm.allocate(BLOCK * 4);
   }
 
-  private slot(rank: number): Float32Array {
-    return new Float32Array(this.slots, rank * this.floats * 4, this.floats);
+  private slot(rank: number, { from, to }: Span): Float32Array {
+    const floats = this.spans[this.spans.length - 1].to;
+    return new Float32Array(this.slots, (rank * floats + from) * 4, to - from);
   }
 
-  private own(address: number, length: number): Float32Array {
-    return new Float32Array(this.wasm.memory.buffer, address, length);
+  private own(address: number, { from, to }: Span): Float32Array {
+    return new Float32Array(this.wasm.memory.buffer, address + from * 4, to - from);
   }
 
+  /** Gives this worker's results to those who own them. */
   publish(): void {
-    this.slot(this.rank).set(this.own(this.from, this.floats));
+    this.spans.forEach((span, owner) => {
+      if (owner !== this.rank) this.slot(this.rank, span).set(this.own(this.results, span));
+    });
   }
 
-  /** The sum of the first `count` workers' values in place of this one's own; the same bits in all of them. */
+  /** The sum of the first `count` workers' results in place of this one's own, in the part that it owns. */
   add(count: number): void {
-    // a + b is b + a, so the second may start with its own; the others start with the first's.
-    const first = this.rank === 1 && count > 1 ? 1 : 0;
-    if (first !== this.rank) this.own(this.from, this.floats).set(this.slot(0));
-    for (let rank = 0; rank < count; rank++) if (rank !== first) this.addSlot(this.slot(rank));
+    const span = this.spans[this.rank];
+    const first = this.rank < count ? this.rank : 0;
+    if (first !== this.rank) this.own(this.results, span).set(this.slot(first, span));
+    for (let rank = 0; rank < count; rank++) if (rank !== first) this.addSlot(this.slot(rank, span), span.from);
   }
 
-  private addSlot(slot: Float32Array): void {
-    const block = this.own(this.block, BLOCK);
-    for (let start = 0; start < this.floats; start += BLOCK) {
+  private addSlot(slot: Float32Array, from: number): void {
+    for (let start = 0; start < slot.length; start += BLOCK) {
       const part = slot.subarray(start, start + BLOCK);
-      block.set(part);
-      this.wasm.exports.accumulate(this.from + start * 4, this.block, part.length, 1);
+      new Float32Array(this.wasm.memory.buffer, this.block, part.length).set(part);
+      this.wasm.exports.accumulate(this.results + (from + start) * 4, this.block, part.length, 1);
     }
+  }
+
+  /** Gives the weights that this worker owns to the others; nobody puts results there. */
+  give(): void {
+    const span = this.spans[this.rank];
+    this.slot(this.rank, span).set(this.own(this.weights, span));
+  }
+
+  /** Takes what the others gave. */
+  take(): void {
+    this.spans.forEach((span, owner) => {
+      if (owner !== this.rank) this.own(this.weights, span).set(this.slot(owner, span));
+    });
   }
 }

@@ -46,11 +46,7 @@ export class Trainer {
     const workers = Array.from({ length: count }, () => startWorker("tensor/session-worker"));
     try {
       const times = await Promise.all(
-        workers.map((worker, rank) => {
-          // Only the first is asked for averages.
-          const own = { ...plan, ema: rank === 0 ? plan.ema : 0 };
-          return worker.call<number>("openTraining", { plan: own, replica: { rank, slots } });
-        }),
+        workers.map((worker, rank) => worker.call<number>("openTraining", { plan, replica: { rank, count, slots } })),
       );
       return new Trainer(workers, parameters, plan.scalars, options.learningRate ?? 1e-3, Math.max(...times));
     } catch (error) {
@@ -77,22 +73,22 @@ export class Trainer {
       batches: parts.filter(({ part }) => part % count === rank),
     }));
     const means = this.scalars.map((_, k) => sums.reduce((sum, scalars) => sum + scalars[k], 0) / list.length);
-    const [gradientNorm] = await this.ask<number>("update", () => ({
-      learningRate,
-      loss: means[0],
-      batches: list.length,
-      workers: Math.min(count, list.length),
-    }));
+    const workers = Math.min(count, list.length);
+    const squares = await this.ask<number>("addUp", () => workers);
+    const gradientNorm = Math.sqrt(squares.reduce((sum, part) => sum + part)) / list.length;
+    if (Number.isFinite(gradientNorm) && Number.isFinite(means[0])) {
+      await this.ask("update", () => ({ learningRate, gradientNorm, batches: list.length, workers }));
+      if (count > 1) await this.ask("takeWeights", () => undefined);
+    }
     const scalars = Object.fromEntries(this.scalars.map((name, k) => [name, means[k]]));
     return { ...(scalars as { loss: number }), gradientNorm };
   }
 
   /** Brings the trained weights (or their moving average) into the parameters' `data`. */
   async pull(options: { ema?: boolean } = {}): Promise<void> {
-    const values = await this.workers[0].call<Float32Array[]>("readParameters", options.ema ?? false);
-    this.parameters.forEach((parameter, i) => {
-      parameter.data.set(values[i]);
-    });
+    const parts = await this.ask<Record<string, Float32Array>>("readParameters", () => options.ema ?? false);
+    const values = Object.assign({}, ...parts) as Record<string, Float32Array>;
+    for (const { name, data } of this.parameters) data.set(values[name]);
   }
 
   /** Takes the parameters' `data` as the weights to go on from. */
@@ -102,8 +98,9 @@ export class Trainer {
   }
 
   /** What a checkpoint needs beside the weights: step, moments, moving averages. */
-  state(): Promise<TrainerState> {
-    return this.workers[0].call("readState", undefined);
+  async state(): Promise<TrainerState> {
+    const parts = await this.ask<TrainerState>("readState", () => undefined);
+    return { step: parts[0].step, tensors: Object.assign({}, ...parts.map(({ tensors }) => tensors)) };
   }
 
   async restore(state: TrainerState): Promise<void> {

@@ -7,7 +7,7 @@ import { emaDecayAt } from "./ema.js";
 import { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
 import type { TrainKernels } from "./optimisers/kernels.js";
 import { clipScale, type Optimiser, type ParameterRange } from "./optimisers/optimiser.js";
-import { type Replica, SharedSums } from "./replicas.js";
+import { Exchange, type Replica, type Span } from "./replicas.js";
 import { createSession, type RuntimeSession, tensorOf, wrapFeeds } from "./runner.js";
 import type { Feeds, SessionOptions, TensorData } from "./session.js";
 
@@ -48,7 +48,7 @@ export interface RunRequest {
 
 export interface UpdateRequest {
   learningRate: number;
-  loss: number; // if it is not finite, nothing changes
+  gradientNorm: number; // of the mean over all batches, before clipping
   batches: number; // in the step, of all workers
   workers: number; // that had a batch
 }
@@ -88,10 +88,27 @@ const inOrder = (parameters: readonly PlannedParameter[]): PlannedParameter[] =>
   ...parameters.filter(({ trainable }) => !trainable),
 ];
 
+const roomFor = (floats: number): number => Math.ceil(floats / 16) * 16;
+
 /** What the results for these parameters take, from the first to the end of the last. */
 export function resultFloats(parameters: readonly PlannedParameter[]): number {
-  const [last, ...others] = inOrder(parameters).reverse();
-  return last ? others.reduce((sum, { data }) => sum + Math.ceil(data.length / 16) * 16, last.data.length) : 0;
+  return parameters.reduce((sum, { data }) => sum + roomFor(data.length), 0);
+}
+
+/** The parts of the memory that each of `count` workers owns: whole parameters, about as much for each. */
+function divide(parameters: readonly PlannedParameter[], count: number): Span[] {
+  const total = resultFloats(parameters);
+  const ends = new Array<number>(count).fill(0);
+  let at = 0;
+  for (const { data } of inOrder(parameters)) {
+    const owner = Math.min(count - 1, Math.floor(((at + roomFor(data.length) / 2) / total) * count));
+    at += roomFor(data.length);
+    ends[owner] = at;
+  }
+  return ends.map((end, i) => {
+    const from = Math.max(0, ...ends.slice(0, i));
+    return { from, to: Math.max(from, end) };
+  });
 }
 
 export class TrainingRun {
@@ -111,11 +128,12 @@ export class TrainingRun {
     private readonly rooms: readonly Room[],
     private readonly scalars: number, // address
     private readonly gradients: Range,
+    private readonly owned: ReadonlySet<string>, // names of the parameters that this worker steps
     private readonly masks: readonly number[],
-    private readonly shared: SharedSums | undefined,
+    private readonly exchange: Exchange | undefined,
   ) {}
 
-  static async open(plan: TrainingPlan, { rank, slots: memory }: Replica): Promise<TrainingRun> {
+  static async open(plan: TrainingPlan, { rank, count, slots: memory }: Replica): Promise<TrainingRun> {
     const wasm = await loadWasm<Kernels>("train");
     const place = (parameters: readonly PlannedParameter[]) =>
       parameters.map((parameter) => wasm.allocate(parameter.data.length * 4));
@@ -125,8 +143,12 @@ export class TrainingRun {
     const scalars = wasm.allocate(plan.scalars.length * 64);
     const results = place(ordered);
     const optimiser = buildOptimiser(plan.optimiser);
-    const slots = optimiser.slots.map(() => place(trainable));
-    const averages = plan.ema > 0 ? place(ordered) : [];
+    const spans = divide(plan.parameters, count);
+    const from = results[0] ?? 0;
+    const isOwned = (i: number) =>
+      (results[i] - from) / 4 >= spans[rank].from && (results[i] - from) / 4 < spans[rank].to;
+    // Moments and averages are kept by the owner alone.
+    const keep = (parameter: PlannedParameter) => wasm.allocate(parameter.data.length * 4);
     const masks = plan.dropouts.map(({ size }) => wasm.allocate(size * 4));
     const rooms = ordered.map((parameter, i) => ({
       plan: parameter,
@@ -135,10 +157,10 @@ export class TrainingRun {
       length: parameter.data.length,
       parameter: weights[i],
       gradient: results[i],
-      slots: parameter.trainable ? slots.map((list) => list[i]) : [],
-      average: averages[i] ?? 0,
+      slots: parameter.trainable && isOwned(i) ? optimiser.slots.map(() => keep(parameter)) : [],
+      average: plan.ema > 0 && isOwned(i) ? keep(parameter) : 0,
     }));
-    const from = results[0] ?? 0;
+    const owned = rooms.filter((_, i) => isOwned(i));
     const start = performance.now();
     // Our own choice of layouts stands: of the further rewritings one turns matrices more often than we do.
     const { runtime, session } = await createSession(plan.model, plan.options, "basic");
@@ -153,8 +175,9 @@ export class TrainingRun {
       rooms,
       scalars,
       { from, floats: resultFloats(trainable) },
+      new Set(owned.map(({ name }) => name)),
       masks,
-      memory && new SharedSums(wasm, memory, rank, from, resultFloats(plan.parameters)),
+      memory && new Exchange(wasm, memory, rank, spans, from, weights[0]),
     );
     run.writeParameters(plan.parameters.map(({ data }) => data));
     for (const room of rooms)
@@ -215,32 +238,47 @@ export class TrainingRun {
         this.floats(parameter, length).set(before[i]);
       });
     }
-    if (batches.length > 0) this.shared?.publish();
+    if (batches.length > 0) this.exchange?.publish();
     return sums;
   }
 
-  /** The second half of a step, after all workers have run. Returns the norm of the gradient, before clipping. */
-  update({ learningRate, loss, batches, workers }: UpdateRequest): number {
+  private ownedRooms(): Room[] {
+    return this.rooms.filter(({ name }) => this.owned.has(name));
+  }
+
+  /** Adds up all workers' gradients of what this one owns; returns the sum of their squares. All must have run. */
+  addUp(workers: number): number {
+    this.exchange?.add(workers);
+    const { exports } = this.wasm;
+    const trainable = this.ownedRooms().filter(({ plan }) => plan.trainable);
+    return trainable.reduce((sum, { gradient, length }) => sum + exports.sumOfSquares(gradient, length), 0);
+  }
+
+  /** Steps with what was added up. */
+  update({ learningRate, gradientNorm, batches, workers }: UpdateRequest): void {
     const { exports } = this.wasm;
     const { clip, ema } = this.plan;
-    this.shared?.add(workers);
-    const gradientNorm = Math.sqrt(exports.sumOfSquares(this.gradients.from, this.gradients.floats)) / batches;
-    if (!Number.isFinite(gradientNorm) || !Number.isFinite(loss)) return gradientNorm;
-    this.takeStatistics(1 / workers);
-    const trainable = this.rooms.filter(({ plan }) => plan.trainable);
+    const owned = this.ownedRooms();
+    this.takeStatistics(1 / workers, owned);
     const decay = emaDecayAt(ema, this.done);
     const scale = clipScale(gradientNorm, clip) / batches;
+    const trainable = owned.filter(({ plan }) => plan.trainable);
     this.optimiser.update(exports, trainable, { step: this.done }, learningRate, scale);
     this.done++;
-    for (const { average, parameter, length } of this.rooms) {
+    for (const { average, parameter, length } of owned) {
       if (average) exports.approach(average, parameter, length, 1 - decay);
     }
-    return gradientNorm;
+    this.exchange?.give();
+  }
+
+  /** Takes the weights that others own. All must have made their update. */
+  takeWeights(): void {
+    this.exchange?.take();
   }
 
   /** Running statistics become what the model returned for them, times `share`. */
-  private takeStatistics(share: number): void {
-    for (const { parameter, gradient, length } of this.rooms.filter(isStatistic)) {
+  private takeStatistics(share: number, rooms = this.rooms): void {
+    for (const { parameter, gradient, length } of rooms.filter(isStatistic)) {
       const next = this.floats(gradient, length);
       this.floats(parameter, length).set(share === 1 ? next : next.map((sum) => sum * share));
     }
@@ -284,12 +322,14 @@ export class TrainingRun {
     }
   }
 
-  /** Copies of all parameters, or of their averages, in the order of the plan. */
-  readParameters(average: boolean): Float32Array[] {
-    return this.plan.parameters.map(({ name }) => {
-      const room = this.rooms.find((candidate) => candidate.name === name)!;
-      return this.floats(average && room.average ? room.average : room.parameter, room.length).slice();
-    });
+  /** Copies of the parameters that this worker owns, or of their averages, by name. */
+  readParameters(average: boolean): Record<string, Float32Array> {
+    return Object.fromEntries(
+      this.ownedRooms().map((room) => [
+        room.name,
+        this.floats(average && room.average ? room.average : room.parameter, room.length).slice(),
+      ]),
+    );
   }
 
   writeParameters(values: readonly Float32Array[]): void {
