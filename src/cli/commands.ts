@@ -29,6 +29,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "bench core": () => import("./bench-core.js"),
   "bench data": () => import("./bench-data.js"),
   "bench train": () => import("./bench-train.js"),
+  "bench loop": () => import("./bench-loop.js"),
   "bench nnue": () => import("./bench-nnue.js"),
   "bench infer": () => import("./bench-infer.js"),
   "bench moves": () => import("./bench-moves.js"),

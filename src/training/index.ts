@@ -17,7 +17,7 @@ export {
 export { parseRecipe, parseSetting, type Recipe, resolveRecipe, TRAIN_DEFAULTS, type TrainConfig } from "./config.js";
 export { type DataSource, parseSource } from "./data-source.js";
 export { kendallTau } from "./kendall.js";
-export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
+export { openLearner, type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
 export { type History, NetworkTrainer, type Training, type TrainingFiles } from "./network-trainer.js";
 export { NnueSource } from "./nnue/source.js";
 export { NnueTrainer, type NnueTrainerOptions } from "./nnue/trainer.js";

@@ -299,7 +299,8 @@ class TrainingLoop {
   }
 }
 
-async function openLearner(network: Network, recipe: Recipe): Promise<Learner> {
+/** What takes the steps of a run by this recipe. */
+export async function openLearner(network: Network, recipe: Recipe): Promise<Learner> {
   const { objective, learner } = TASKS[recipe.train.family];
   if (learner) return learner(network, recipe);
   assert(objective, "the family brings neither an objective nor a learner");
