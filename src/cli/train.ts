@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readText, UserError } from "#base";
+import { openSets } from "#data";
 import { parseRecipe, parseSetting, percent, resolveRecipe, type StepReport, TASKS, train } from "#training";
 import { command } from "./command.js";
 
@@ -41,12 +42,19 @@ export default command({
   examples: [
     "tabiya train recipes/residual-tiny.yaml --data games.bin --set validation=games-validation.bin",
     "tabiya train recipes/residual-tiny.yaml --data games.bin --run runs/a --resume",
+    "tabiya train recipes/nnue-tiny.yaml --data sets/ --validation sets/",
     "tabiya train recipes/residual-tiny.yaml --data games.bin --set epochs=3 learningRate=0.002 --limit 20000 --json",
   ],
   arguments: { recipe: { help: "YAML file of settings" } },
   options: {
-    data: { type: "strings", help: "files to learn from: .bin, .binpack, .plain or scored .jsonl" },
-    validation: { type: "strings", help: "files of other games, to judge each epoch by" },
+    data: {
+      type: "strings",
+      help: "files to learn from: .bin, .binpack, .plain, scored .jsonl, or games (.pgn); a folder stands for all in it",
+    },
+    validation: {
+      type: "strings",
+      help: "files of other games, to judge each epoch by; of a folder, those named *.validation.*",
+    },
     run: { help: "folder for all that comes of it (default: runs/ and the recipe's name)" },
     resume: { type: "boolean", help: "go on with the run in that folder" },
     set: { type: "strings", help: "settings instead of the recipe's, as epochs=3" },
@@ -70,8 +78,10 @@ export default command({
       throw new UserError("DATA_NONE", `${file}: no data to learn from. Name it with --data FILE.`);
     const folder = run ?? `runs/${basename(file).replace(/\.ya?ml$/, "")}`;
     io.note(`settings: ${JSON.stringify({ ...config, ...settings, ...model })}`);
-    const source = await task.open(config.data, recipe, config.limit);
-    const judges = config.validation.length > 0 ? await task.open(config.validation, recipe) : undefined;
+    const sets = { folder: `${folder}/data`, resultShare: settings.resultShare as number | undefined, ...io };
+    const source = await task.open(await openSets(config.data, { ...sets, role: "learn" }), recipe, config.limit);
+    const judged = await openSets(config.validation, { ...sets, role: "judge" });
+    const judges = judged.length > 0 ? await task.open(judged, recipe) : undefined;
     io.note(
       `${source.positions} positions to learn, ${judges?.positions ?? 0} to judge by; everything is kept in ${folder}`,
     );

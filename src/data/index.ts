@@ -7,5 +7,6 @@ export { IMPORT_KINDS } from "./game-importer.js";
 export { type ImportOptions, type ImportResult, importGames } from "./import.js";
 export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions } from "./label.js";
 export { randomOpenings } from "./random-openings.js";
+export { openSets, type SetOptions } from "./sets.js";
 export { shuffleRecords } from "./shuffle.js";
 export { SPLIT_BY, splitRecords, validationPath } from "./split.js";
