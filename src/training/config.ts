@@ -20,7 +20,7 @@ export interface TrainConfig {
   epochs: number; // each ends with a judgement and a checkpoint
   epochPositions: number; // positions in an epoch; 0: all of the data once
   batchSize: number; // positions per run of the network
-  accumulate: number; // runs per step, their gradients averaged
+  accumulate: number; // runs per step, their gradients averaged; as many at the same time as there are threads
   optimiser: (typeof OPTIMISERS)[number];
   learningRate: number; // peak, after warm-up
   weightDecay: number; // on everything but norms and biases

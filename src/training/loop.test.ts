@@ -200,33 +200,48 @@ test("training stops after as many epochs without improvement as its patience, a
   assert.equal(JSON.parse(readFileSync(join(run, "best", "metadata.json"), "utf8")).epoch, 4);
 }, 30_000);
 
-test("gradients of several batches make one step, and a run goes on at the right batch", async () => {
-  const [whole, broken] = [folder(), folder()];
-  const asked: object[] = [];
-  let given = 0;
-  const counted = {
-    positions: data.positions,
-    fingerprint: data.fingerprint,
-    async *batches(request: { size: number; epoch?: number; perEpoch?: number; from?: number }) {
-      asked.push(request);
-      for await (const batch of data.batches(request)) {
-        given++;
-        yield batch;
-      }
-    },
-    close: async () => {},
+test.each([{ threads: 1 }, { threads: 2 }])(
+  "gradients of several batches make one step on $threads threads, and a run goes on at the right batch",
+  async ({ threads }) => {
+    const [whole, broken] = [folder(), folder()];
+    const asked: object[] = [];
+    let given = 0;
+    const counted = {
+      positions: data.positions,
+      fingerprint: data.fingerprint,
+      async *batches(request: { size: number; epoch?: number; perEpoch?: number; from?: number }) {
+        asked.push(request);
+        for await (const batch of data.batches(request)) {
+          given++;
+          yield batch;
+        }
+      },
+      close: async () => {},
+    };
+    const twice = recipe({ accumulate: 4, epochs: 2, threads });
+    const { steps } = await train(twice, options(whole, { data: counted }));
+    assert.equal(steps, 10);
+    assert.equal(given, 40);
+    const request = { size: 32, perEpoch: 20, from: 0 };
+    assert.deepEqual(asked, [{ ...request, epoch: 0 }, { ...request, epoch: 1 }]); // biome-ignore format: a pair
+    const controller = new AbortController();
+    const onProgress = ({ step }: { step: number }) => step === 7 && controller.abort();
+    await train(twice, options(broken, { signal: controller.signal, onProgress }));
+    await train(twice, options(broken, { resume: true }));
+    assert.deepEqual(bytesOf(broken, "epoch_002"), bytesOf(whole, "epoch_002"));
+  },
+  60_000,
+);
+
+test("the runs of a step teach the same one after another and at the same time", async () => {
+  const losses = async (threads: number) => {
+    const { history } = await train(recipe({ accumulate: 4, threads, epochs: 2 }), options(folder()));
+    return history.map(({ train_loss }) => train_loss);
   };
-  const twice = recipe({ accumulate: 4, epochs: 2 });
-  const { steps } = await train(twice, options(whole, { data: counted }));
-  assert.equal(steps, 10);
-  assert.equal(given, 40);
-  const request = { size: 32, perEpoch: 20, from: 0 };
-  assert.deepEqual(asked, [{ ...request, epoch: 0 }, { ...request, epoch: 1 }]); // biome-ignore format: a pair
-  const controller = new AbortController();
-  const onProgress = ({ step }: { step: number }) => step === 7 && controller.abort();
-  await train(twice, options(broken, { signal: controller.signal, onProgress }));
-  await train(twice, options(broken, { resume: true }));
-  assert.deepEqual(bytesOf(broken, "epoch_002"), bytesOf(whole, "epoch_002"));
+  const [alone, shared] = [await losses(1), await losses(2)];
+  alone.forEach((loss, i) => {
+    assert.ok(Math.abs(loss - shared[i]) < 1e-3, `${alone} ${shared}`); // sums in another order, over ten steps
+  });
 }, 60_000);
 
 test("the rate follows the schedule over the whole run, and an epoch's loss is the mean of its own steps", async () => {

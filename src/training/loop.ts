@@ -1,4 +1,4 @@
-import { assert, listFolder, makeFolder, Random, readText, UserError, writeFile } from "#base";
+import { assert, listFolder, makeFolder, processors, Random, readText, UserError, writeFile } from "#base";
 import { FAMILIES, type Network } from "#models";
 import { learningRateAt, type Schedule, Trainer } from "#tensor";
 import type { BatchSource } from "./batch-source.js";
@@ -16,7 +16,7 @@ import {
   stepFolder,
   takeWeights,
 } from "./checkpoint.js";
-import { optimiserOf, type Recipe, scheduleOf } from "./config.js";
+import { optimiserOf, type Recipe, scheduleOf, type TrainConfig } from "./config.js";
 import { MetricsLog } from "./metrics-log.js";
 import type { Judgement, Learner } from "./task.js";
 import { TASKS } from "./tasks.js";
@@ -315,8 +315,17 @@ export async function openLearner(network: Network, recipe: Recipe): Promise<Lea
     seed,
     device,
     threads,
+    replicas: replicasFor(recipe.train),
   });
   return trainer as Learner;
+}
+
+/** Workers that share the runs of a step: as many as have a thread each and the same number of runs. */
+function replicasFor({ accumulate, device, threads }: TrainConfig): number {
+  if (device !== "cpu") return 1;
+  let count = Math.min(accumulate, threads || processors());
+  while (accumulate % count !== 0) count--;
+  return count;
 }
 
 /** Makes the run's folder, or makes sure that what it holds is this run. */
