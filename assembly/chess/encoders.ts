@@ -134,18 +134,24 @@ export function encodePlanes13(p: usize, count: i32, out: usize): void {
   }
 }
 
+/** Twelve planes: our men by role, then theirs. */
+@inline
+function putMen(p: usize, us: i32, turn: i32, out: usize): void {
+  const own = colorSet(p, us);
+  const theirs = colorSet(p, us ^ 1);
+  for (let role = 0; role <= KING; role++) {
+    putSet(out + (role << 8), roleSet(p, role) & own, turn);
+    putSet(out + ((role + 6) << 8), roleSet(p, role) & theirs, turn);
+  }
+}
+
 /** 18 x 64 f32 a position; `repetitions` holds a byte for each: how often it occurred before. 0 means none did. */
 export function encodePlanes18(p: usize, count: i32, repetitions: usize, out: usize): void {
   for (let i = 0; i < count; i++, p += POSITION_BYTES, out += 4608) {
     memory.fill(out, 0, 4608);
     const us = side(p);
     const turn = us == WHITE ? 0 : 56;
-    const own = colorSet(p, us);
-    const theirs = colorSet(p, us ^ 1);
-    for (let role = 0; role <= KING; role++) {
-      putSet(out + (role << 8), roleSet(p, role) & own, turn);
-      putSet(out + ((role + 6) << 8), roleSet(p, role) & theirs, turn);
-    }
+    putMen(p, us, turn, out);
     const seen = 1 + (repetitions ? <i32>load<u8>(repetitions + i) : 0);
     fillPlane(out + (12 << 8), seen >= 3 ? 1 : <f32>seen / 3);
     const ep = epSquare(p);
@@ -173,12 +179,7 @@ export function encodeLc0Planes(p: usize, count: i32, start: u64, out: usize): v
     memory.fill(out, 0, LC0_BYTES);
     const us = side(p);
     const turn = us == WHITE ? 0 : 56;
-    const own = colorSet(p, us);
-    const theirs = colorSet(p, us ^ 1);
-    for (let role = 0; role <= KING; role++) {
-      putSet(out + (role << 8), roleSet(p, role) & own, turn);
-      putSet(out + ((role + 6) << 8), roleSet(p, role) & theirs, turn);
-    }
+    putMen(p, us, turn, out);
     if (key(p) != start) {
       const before = out + LC0_BOARD;
       memory.copy(before, out, LC0_BOARD);
