@@ -40,6 +40,8 @@ import { captureHistory, correction, learnCorrection } from "./history";
 import { generate, isLegal } from "./movegen";
 import { nnuePush } from "./nnue";
 import {
+  GOOD,
+  isGoodCapture,
   isNoisy,
   learnFromCutoff,
   movedBy,
@@ -450,7 +452,10 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
           continue;
         }
         if (!seeAtLeast(frame, move, -24 * left * left)) continue;
-      } else if (depth < 9 && !seeAtLeast(frame, move, -95 * depth - history / 48)) continue;
+      } else if (depth < 9) {
+        const least = -95 * depth - history / 48;
+        if (!(least <= GOOD && isGoodCapture(frame)) && !seeAtLeast(frame, move, least)) continue;
+      }
     }
 
     let extension = 0;
@@ -582,7 +587,7 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
   if (inCheck) {
     findChecks(frame);
     startPicking(frame, first, true);
-  } else startPickingCaptures(frame, first, -20);
+  } else startPickingCaptures(frame, first, -INFINITE); // whether they lose is asked below, of those that matter
   let bestMove = 0;
   let quietEvasions = 0;
   for (let move = nextMove(frame, false); move; move = nextMove(frame, false)) {
@@ -597,7 +602,7 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
             continue;
           }
         }
-        if (hope <= alpha && !seeAtLeast(frame, move, 1)) continue;
+        if (!seeAtLeast(frame, move, hope <= alpha ? 1 : GOOD)) continue;
       } else if (!isNoisy(frame, move)) {
         if (++quietEvasions > 2) continue;
       } else if (!seeAtLeast(frame, move, -80)) continue;

@@ -4,7 +4,7 @@
 //  168  i32 that move as piece << 6 | target           172 i32 x 2 killers      180 i32 excluded move
 //  184  i32 length of the best line                     188 i32 cutoffs below    192 i32 double extensions so far
 //  196  i32 plies since a null move                     200 u64 who gives check
-//  208  state of the move picker, 24 bytes: ordering.ts
+//  208  state of the move picker, 32 bytes: ordering.ts
 //  256  u16 x 256 moves as generated     768 i32 x 256 moves with scores     1792 u16 x 128 best line
 // 2048  u16 x 64 quiet moves tried     2176 u16 x 32 captures tried
 // 2240  u64 x 7 from where a pawn, knight, bishop, rook, queen, king would give check; whose moving away would
@@ -78,6 +78,12 @@ export function setMove(frame: usize, move: i32, moved: i32): void {
 @inline
 export function isKiller(frame: usize, move: i32): bool {
   return load<i32>(frame, 172) == move || load<i32>(frame, 176) == move;
+}
+
+/** One of the two, the later one first; 0 if there is none. */
+@inline
+export function killer(frame: usize, i: i32): i32 {
+  return load<i32>(frame + (i << 2), 172);
 }
 
 @inline

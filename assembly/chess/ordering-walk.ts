@@ -1,6 +1,6 @@
 // Random games for checking what the search believes of moves: the picker, the test for legality, the test for check.
 import { findChecks, givesCheck } from "./checks";
-import { checkersOf, frameAt, moveList, setCheckers } from "./frame";
+import { addKiller, checkersOf, frameAt, moveList, setCheckers } from "./frame";
 import { generate, isLegal } from "./movegen";
 import { nextMove, startPicking } from "./ordering";
 import { checkers, copyPosition, isInsufficient, play, rule50 } from "./position";
@@ -34,6 +34,7 @@ export function orderingCheck(starts: usize, count: i32, plies: i32, seed: u64, 
     }
     setCheckers(frame, checkers(frame));
     findChecks(frame);
+    addKiller(frame, random(2) ? <i32>load<u16>(list + (random(legal) << 1)) : random(65536));
     const first = random(2) ? <i32>load<u16>(list + (random(legal) << 1)) : 0;
     startPicking(frame, first, checkersOf(frame) != 0);
     let picked = 0;

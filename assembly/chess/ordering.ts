@@ -1,5 +1,5 @@
-// In which order moves are searched: the table's move, good captures, quiet moves by their history with the killers first,
-// bad captures. Each kind is generated and scored only when the search comes to it. `startPicking` begins, `nextMove`
+// In which order moves are searched: the table's move, good captures, the killers, quiet moves by their history, bad
+// captures. Each kind is generated and scored only when the search comes to it. `startPicking` begins, `nextMove`
 // goes on until it returns 0; the state stands in the frame:
 //
 //   0 i32 stage   4 i32 the table's move   8 u32 x 3 the next scored move, the end of them, the end of the bad captures
@@ -9,7 +9,7 @@
 import { bishopAttacks, bit, FILE_A, FILE_H, knightAttacks, rookAttacks } from "./attacks";
 import { givesCheck } from "./checks";
 import { placeGain } from "./evaluate";
-import { earlier, isKiller, moveList, movedPiece, pickerState, scoredMoves } from "./frame";
+import { earlier, isKiller, killer, moveList, movedPiece, pickerState, scoredMoves } from "./frame";
 import {
   captureHistory,
   continuationHistory,
@@ -20,7 +20,7 @@ import {
   learnMain,
   mainHistory,
 } from "./history";
-import { generate, generateNoisy, generateQuiet } from "./movegen";
+import { generate, generateNoisy, generateQuiet, isLegal } from "./movegen";
 import {
   BISHOP,
   CASTLING,
@@ -48,12 +48,17 @@ import { seeAtLeast } from "./see";
 const TABLE: i32 = 0;
 const FIND_CAPTURES: i32 = 1;
 const GOOD_CAPTURES: i32 = 2;
-const FIND_QUIETS: i32 = 3;
-const QUIETS: i32 = 4;
-const BAD_CAPTURES: i32 = 5;
-const FIND_EVASIONS: i32 = 6;
-const EVERYTHING: i32 = 7; // in check and at the root all moves are scored at once
-const OVER: i32 = 8;
+const FIRST_KILLER: i32 = 3;
+const SECOND_KILLER: i32 = 4;
+const FIND_QUIETS: i32 = 5;
+const QUIETS: i32 = 6;
+const BAD_CAPTURES: i32 = 7;
+const FIND_EVASIONS: i32 = 8;
+const EVERYTHING: i32 = 9; // in check and at the root all moves are scored at once
+const OVER: i32 = 10;
+
+/** What good captures of `startPicking` win at least: a bishop for a knight is no loss. */
+export const GOOD: i32 = -20;
 
 const CAPTURE_FIRST: i32 = 18000; // scores are 16 bits
 const KILLER: i32 = 16000;
@@ -139,7 +144,6 @@ function startScoring(p: usize): void {
 /** A quiet move by its history, whether it checks, flees from a lesser man or walks into one, and where it puts its man. */
 @inline
 function quietScore(frame: usize, move: i32): i32 {
-  if (isKiller(frame, move)) return KILLER;
   const from = moveFrom(move);
   const to = moveTo(move);
   const moved = movedBy(frame, move);
@@ -180,7 +184,7 @@ function scoreQuiets(frame: usize, at: usize, count: i32, first: i32): usize {
   startScoring(frame);
   for (let i = 0; i < count; i++) {
     const move = <i32>load<u16>(list + (i << 1));
-    if (move == first) continue;
+    if (move == first || isKiller(frame, move)) continue;
     put(at, quietScore(frame, move), move);
     at += 4;
   }
@@ -196,8 +200,8 @@ function scoreAll(frame: usize, at: usize, count: i32, first: i32): usize {
     let score: i32;
     if (isNoisy(frame, move)) {
       score = captureScore(frame, move);
-      if (score != LAST) score = max(score, -4000) + (seeAtLeast(frame, move, -20) ? CAPTURE_FIRST : -CAPTURE_FIRST);
-    } else score = quietScore(frame, move);
+      if (score != LAST) score = max(score, -4000) + (seeAtLeast(frame, move, GOOD) ? CAPTURE_FIRST : -CAPTURE_FIRST);
+    } else score = isKiller(frame, move) ? KILLER : quietScore(frame, move);
     put(at, score, move);
     at += 4;
   }
@@ -220,7 +224,7 @@ function start(frame: usize, first: i32, stage: i32, afterCaptures: i32, thresho
 /** All legal moves. `first`, the table's move, must be legal, or 0. */
 @inline
 export function startPicking(frame: usize, first: i32, inCheck: bool): void {
-  start(frame, first, inCheck ? FIND_EVASIONS : FIND_CAPTURES, FIND_QUIETS, -20);
+  start(frame, first, inCheck ? FIND_EVASIONS : FIND_CAPTURES, FIRST_KILLER, GOOD);
 }
 
 /** Captures and promotions that win at least `threshold` centipawns; `first` is one of them, or 0. */
@@ -284,6 +288,15 @@ export function nextMove(frame: usize, skipQuiets: bool): i32 {
         store<u32>(state, <u32>(bad + 4), 16);
         break;
       }
+      case FIRST_KILLER:
+      case SECOND_KILLER: {
+        const stage = load<i32>(state);
+        store<i32>(state, stage + 1);
+        const move = killer(frame, stage - FIRST_KILLER);
+        if (!move || move == load<i32>(state, 4) || isNoisy(frame, move) || !isLegal(frame, move, moveList(frame))) break;
+        if (!skipQuiets || givesCheck(frame, move)) return move;
+        break;
+      }
       case FIND_QUIETS: {
         const at = <usize>load<u32>(state, 16);
         store<u32>(state, <u32>at, 8);
@@ -321,6 +334,12 @@ export function nextMove(frame: usize, skipQuiets: bool): i32 {
         return 0;
     }
   }
+}
+
+/** Whether the move just picked is a capture that wins at least what was asked. */
+@inline
+export function isGoodCapture(frame: usize): bool {
+  return load<i32>(pickerState(frame)) == GOOD_CAPTURES;
 }
 
 @inline
