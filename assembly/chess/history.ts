@@ -6,7 +6,7 @@ const MAIN: i32 = 0; // [side][from, to]
 const CAPTURE: i32 = MAIN + 2 * 4096 * 2; // [piece, to][role taken]
 const CONTINUATION: i32 = CAPTURE + 1024 * 8 * 2; // [earlier piece, to][piece, to]
 const CORRECTION: i32 = CONTINUATION + 1024 * 1024 * 2; // [kind][side][hash]
-const CORRECTION_SIZE: i32 = 16384;
+const CORRECTION_SIZE: i32 = 8192;
 export const HISTORY_BYTES: i32 = CORRECTION + 3 * 2 * CORRECTION_SIZE * 2;
 
 const LIMIT: i32 = 16384;
