@@ -47,7 +47,7 @@ export {
 export { formatSan, parseSan } from "./san";
 export { see, seeAtLeast } from "./see";
 export { resume, threadBytes, threadStart } from "./thread";
-export { tableAge, tableUse } from "./transposition";
+export { probe, remember, tableAge, tableClear, tableStart, tableUse } from "./transposition";
 export { historyClear } from "./history";
 
 /** Fills the tables; once per memory, before anything else. */

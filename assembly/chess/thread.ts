@@ -30,8 +30,8 @@ export function threadBytes(network: usize): i32 {
   return FRAMES_BYTES + HISTORY_BYTES + KEYS_BYTES + ROOT_BYTES + 256 + (network ? nnueBytes(network, MAX_PLY + 2) : 0);
 }
 
-/** Gives a thread its memory. `table` is common to all, and so is the control block. */
-export function threadStart(index: i32, memoryAt: usize, network: usize, table: usize, tableBytes: u32, controlAt: usize): void {
+/** Gives a thread its memory. `table` is common to all, and so is the control block. `alone`: there is no other thread. */
+export function threadStart(index: i32, alone: bool, memoryAt: usize, network: usize, table: usize, tableBytes: u32, controlAt: usize): void {
   threadIndex = index;
   control = controlAt;
   framesStart(memoryAt);
@@ -44,7 +44,7 @@ export function threadStart(index: i32, memoryAt: usize, network: usize, table: 
   at = (at + ROOT_BYTES + 63) & ~63;
   if (network) nnueStart(network, at, MAX_PLY + 2);
   evaluationStart(network != 0);
-  tableStart(table, tableBytes);
+  tableStart(table, tableBytes, alone);
   historyClear();
 }
 

@@ -2,6 +2,10 @@
 // An entry is 16 bytes: the data, and the key xored with it, so that an entry written by two threads at once matches no
 // key (Hyatt and Mann 2002). Four entries make a bucket of one cache line.
 //
+// A thread that has the table for itself begins with a small part of it, which stays in the caches, and takes twice as much
+// whenever that is half full. Several threads, which could not agree on the moment, use all of it from the start, and so
+// does a table so large that moving its entries would cost a player time.
+//
 // data: move 0-15, score 16-31, static evaluation 32-47, depth + 1 48-55, bound 56-57, PV 58, age 59-63. The 1 keeps entries
 // apart from empty places: a mere static evaluation of 0 in a search of age 0 would otherwise be lost.
 export const NO_BOUND: i32 = 0;
@@ -9,13 +13,31 @@ export const UPPER: i32 = 1;
 export const LOWER: i32 = 2;
 export const EXACT: i32 = 3;
 
+const EMPTY: i32 = -1000; // what a free place is worth: less than any entry
+const SMALL: u64 = 1 << 14; // buckets to begin with: one megabyte
+const LARGE: u64 = 1 << 20; // the most that are reached by growing: 64 MB
+
 let table: usize = 0;
-let buckets: u64 = 0;
+let least: u64 = 0; // buckets in use when empty
+let most: u64 = 0;
+let buckets: u64 = 0; // in use
+let entries: u64 = 0; // written where nothing was
 let age: i32 = 0;
 
-export function tableStart(at: usize, bytes: u32): void {
+/** The table is empty. `alone`: no other thread uses it. */
+export function tableStart(at: usize, bytes: u32, alone: bool): void {
   table = at;
-  buckets = <u64>(bytes >> 6);
+  most = <u64>(bytes >> 6);
+  least = most;
+  if (alone && most <= LARGE) while (least > SMALL && !(least & 1)) least >>= 1;
+  buckets = least;
+  entries = 0;
+}
+
+export function tableClear(): void {
+  memory.fill(table, 0, <usize>(buckets << 6));
+  buckets = least;
+  entries = 0;
 }
 
 /** A new search: what older ones left counts less. */
@@ -73,7 +95,7 @@ export function entryPv(data: u64): bool {
 export function remember(key: u64, move: i32, score: i32, evaluation: i32, depth: i32, bound: i32, pv: bool): void {
   const bucket = bucketOf(key);
   let place = bucket;
-  let worst = 1 << 20;
+  let worst = i32.MAX_VALUE;
   for (let at = bucket; at < bucket + 64; at += 16) {
     const data = load<u64>(at, 8);
     if ((load<u64>(at) ^ data) == key) {
@@ -83,7 +105,7 @@ export function remember(key: u64, move: i32, score: i32, evaluation: i32, depth
       place = at;
       break;
     }
-    const worth = entryDepth(data) - (((age - <i32>(data >> 59)) & 31) << 2) + (data ? 0 : -1000);
+    const worth = data ? entryDepth(data) - (((age - <i32>(data >> 59)) & 31) << 2) : EMPTY;
     if (worth < worst) {
       worst = worth;
       place = at;
@@ -97,8 +119,35 @@ export function remember(key: u64, move: i32, score: i32, evaluation: i32, depth
     (<u64>bound << 56) |
     (<u64>(pv ? 1 : 0) << 58) |
     (<u64>age << 59);
+  if (load<u64>(place, 8) == 0) entries++;
   store<u64>(place, key ^ data);
   store<u64>(place, data, 8);
+  if (entries > buckets << 1 && buckets < most) grow();
+}
+
+/** Doubles the part in use. The entries of a bucket go to two that follow each other. */
+function grow(): void {
+  const end = table + <usize>(buckets << 6);
+  buckets <<= 1;
+  // From the end, so that entries go where nothing is, or where they were.
+  for (let from = end - 64; from >= table; from -= 64) {
+    const e0 = v128.load(from);
+    const e1 = v128.load(from, 16);
+    const e2 = v128.load(from, 32);
+    const e3 = v128.load(from, 48);
+    memory.fill(from, 0, 64);
+    put(e0, 0);
+    put(e1, 16);
+    put(e2, 32);
+    put(e3, 48);
+  }
+}
+
+/** Writes an entry at this place of its bucket, which is free. */
+@inline
+function put(entry: v128, place: usize): void {
+  const data = <u64>i64x2.extract_lane(entry, 1);
+  if (data) v128.store(bucketOf(<u64>i64x2.extract_lane(entry, 0) ^ data) + place, entry);
 }
 
 /** How full of entries of this search the table is, in thousandths. */
@@ -109,5 +158,5 @@ export function tableUse(): i32 {
     const data = load<u64>(at, 8);
     if (data && <i32>(data >> 59) == age) used++;
   }
-  return sample ? (used * 1000) / (sample << 2) : 0;
+  return sample ? <i32>((<u64>(used * 1000) * buckets) / (<u64>(sample << 2) * most)) : 0;
 }

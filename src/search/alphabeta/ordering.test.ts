@@ -15,7 +15,15 @@ const STARTS = [
 interface Exports {
   init(): void;
   threadBytes(network: number): number;
-  threadStart(index: number, memory: number, network: number, table: number, tableBytes: number, control: number): void;
+  threadStart(
+    index: number,
+    alone: boolean,
+    memory: number,
+    network: number,
+    table: number,
+    tableBytes: number,
+    control: number,
+  ): void;
   orderingCheck(starts: number, count: number, plies: number, seed: bigint, list: number, after: number): number;
 }
 
@@ -24,7 +32,7 @@ test("every legal move is picked once, and legality and check are judged rightly
   const starts = allocate(STARTS.length * 160);
   const list = allocate(1024);
   const after = allocate(160);
-  core.threadStart(0, allocate(core.threadBytes(0)), 0, allocate(1024), 1024, allocate(64));
+  core.threadStart(0, true, allocate(core.threadBytes(0)), 0, allocate(1024), 1024, allocate(64));
   const bytes = new Uint8Array(memory.buffer);
   STARTS.forEach((fen, i) => {
     bytes.set(parseFen(fen, { chess960: true }).bytes(), starts + i * 160);

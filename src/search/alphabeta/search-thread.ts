@@ -6,7 +6,15 @@ import { stretch } from "./time.js";
 interface Exports {
   init(): void;
   threadBytes(network: number): number;
-  threadStart(index: number, memory: number, network: number, table: number, tableBytes: number, control: number): void;
+  threadStart(
+    index: number,
+    alone: boolean,
+    memory: number,
+    network: number,
+    table: number,
+    tableBytes: number,
+    control: number,
+  ): void;
   setRoot(position: number, keys: number, list: number, count: number, network: boolean): void;
   gameKeys(): number;
   rootTable(): number;
@@ -18,6 +26,7 @@ interface Exports {
   rootEvaluation(): number;
   setNoise(cp: number, seed: bigint): void;
   tableAge(age: number): void;
+  tableClear(): void;
   tableUse(): number;
   historyClear(): void;
 }
@@ -45,6 +54,7 @@ export class SearchThread {
     this.input = layout.threads[index] - 1024;
     wasm.exports.threadStart(
       index,
+      this.threads === 1,
       layout.threads[index],
       layout.image,
       layout.table,
@@ -91,7 +101,7 @@ export class SearchThread {
   /** Forgets the table and what was learned. */
   clear(): void {
     this.wasm.exports.historyClear();
-    if (this.index === 0) new Uint8Array(this.memory.buffer, this.layout.table, this.layout.tableBytes).fill(0);
+    if (this.index === 0) this.wasm.exports.tableClear();
   }
 
   /** The static evaluation, in centipawns for the side to move. */
