@@ -17,6 +17,7 @@ import {
   rmsNorm,
   rotary,
   rotaryTables,
+  swiglu,
   type Tensor,
   toPlanes,
   toSquares,
@@ -135,9 +136,11 @@ class SelfAttention {
     this.v = linear(width, width, random, { bias });
     this.out = linear(width, width, random, { bias });
   }
-  apply(x: Tensor, causal: boolean, turn: (x: Tensor) => Tensor = (y) => y): Tensor {
-    const [q, k, v] = [turn(this.q.apply(x)), turn(this.k.apply(x)), this.v.apply(x)];
-    return this.out.apply(attention(q, k, v, this.heads, causal ? "causal" : "all"));
+  /** x [length * n, width], the first tokens of all sequences first; `turn` is applied to queries and keys. */
+  apply(x: Tensor, length: number, causal: boolean, turn: (x: Tensor) => Tensor = (y) => y): Tensor {
+    const [q, k, v] = [this.q, this.k, this.v].map((part) => part.apply(x).reshape([length, -1, x.dim(1)]));
+    const mixed = attention(turn(q), turn(k), v, this.heads, causal ? "causal" : "all");
+    return this.out.apply(mixed.reshape(x.shape));
   }
 }
 
@@ -179,13 +182,15 @@ class Transformer {
 
   /** tokens [n, 79] -> logits [n, 128] at the last one */
   forward(tokens: Tensor): Tensor {
-    let x = this.embedding.apply(tokens.transpose()).mul(Math.sqrt(this.width)).add(this.position); // [79, n, width]
+    const embedded = this.embedding.apply(tokens.transpose()).mul(Math.sqrt(this.width)).add(this.position);
+    let x = embedded.reshape([-1, this.width]); // [79 n, width]: plain matrices all the way, nothing to reshape
     for (const { norm1, attention, norm2, feed } of this.layers) {
-      x = x.add(attention.apply(norm1.apply(x), false));
+      x = x.add(attention.apply(norm1.apply(x), 79, false));
       const y = feed.apply(norm2.apply(x));
       x = x.add("y" in y ? y.y : y);
     }
-    return this.head.apply(this.norm.apply(x).slice(0, 78).reshape([-1, this.width]));
+    const last = this.norm.apply(x).reshape(embedded.shape).slice(0, 78);
+    return this.head.apply(last.reshape([-1, this.width]));
   }
 }
 
@@ -220,15 +225,15 @@ class Decoder {
     this.head = linear(256, 1968, random, { bias: false });
   }
 
-  /** tokens [n, 284] -> logits [284, n, 1968] */
+  /** tokens [n, 284] -> logits [284 n, 1968], the first tokens of all sequences first */
   forward(tokens: Tensor): Tensor {
     const { cosines, sines } = rotaryTables(284, 64);
     const turn = (x: Tensor) => rotary(x, cosines, sines, 4);
-    let x = this.embedding.apply(tokens.transpose()); // [284, n, 256]
+    let x = this.embedding.apply(tokens.transpose().reshape([-1])); // [284 n, 256]
     for (const { norm1, attention, norm2, w1, w3, w2 } of this.layers) {
-      x = x.add(attention.apply(norm1.apply(x), true, turn));
+      x = x.add(attention.apply(norm1.apply(x), 284, true, turn));
       const h = norm2.apply(x);
-      x = x.add(w2.apply(w1.apply(h).silu().mul(w3.apply(h))));
+      x = x.add(w2.apply(swiglu(w1.apply(h), w3.apply(h))));
     }
     return this.head.apply(this.norm.apply(x));
   }
@@ -240,7 +245,10 @@ function decoder(): BenchNet {
   const random = new Random(1);
   const model = new Decoder(random);
   const logits = model.forward(input("tokens", [n / parts, 284], "int32"));
-  const loss = crossEntropy(logits, input("next", [n / parts, 284], "int32").transpose()).mean();
+  const next = input("next", [n / parts, 284], "int32")
+    .transpose()
+    .reshape([-1]);
+  const loss = crossEntropy(logits, next).mean();
   const batch = { tokens: integers(n * 284, 1968, random), next: integers(n * 284, 1968, random) };
   return { model, loss, batches: cut(batch, parts), replicas: REPLICAS };
 }

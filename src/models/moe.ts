@@ -24,6 +24,7 @@ import {
   parameter,
   parametersOf,
   queryAttention,
+  swiglu,
   type Tensor,
 } from "#tensor";
 
@@ -103,7 +104,7 @@ class FeedForward {
 
   apply(x: Tensor): Tensor {
     const up = this.up.apply(x);
-    return this.down.apply(this.gate ? this.gate.apply(x).silu().mul(up) : up.silu());
+    return this.down.apply(this.gate ? swiglu(this.gate.apply(x), up) : up.silu());
   }
 }
 

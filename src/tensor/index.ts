@@ -9,6 +9,7 @@ export { balanceLoss, Experts, type ExpertsConfig, experts } from "./layers/expe
 export { Embedding, embedding, Linear, linear } from "./layers/linear.js";
 export { BatchNorm, batchNorm, LayerNorm, layerNorm, RmsNorm, rmsNorm } from "./layers/norm.js";
 export { queryAttention } from "./layers/query-attention.js";
+export { swiglu } from "./layers/swiglu.js";
 export { crossEntropy, histogram, meanSquaredError, twoHot } from "./losses.js";
 export { type OnnxModel, writeOnnx } from "./onnx.js";
 export { withGradient } from "./ops/custom.js";

@@ -13,6 +13,7 @@ import { apply, concat, constant, input, type Tensor } from "./graph.js";
 import { attention } from "./layers/attention.js";
 import { balanceLoss, experts } from "./layers/experts.js";
 import { queryAttention } from "./layers/query-attention.js";
+import { swiglu } from "./layers/swiglu.js";
 import { crossEntropy, histogram, meanSquaredError, twoHot } from "./losses.js";
 import { writeOnnx } from "./onnx.js";
 import { OPS } from "./ops/index.js";
@@ -157,6 +158,7 @@ const CASES: Record<string, Case> = {
   tanh: unary((x) => x.tanh()),
   softplus: unary((x) => x.softplus()),
   silu: unary((x) => x.silu()),
+  swiglu: binary((a, b) => swiglu(a, b)),
   gelu: unary((x) => x.gelu()),
   mish: unary((x) => x.mish()),
   "cast and stop": unary((x) =>
@@ -168,6 +170,16 @@ const CASES: Record<string, Case> = {
       return [[batch, m, k], size(2) === 1 ? [k, n] : [batch, k, n]];
     },
     build: (a, b) => a.matmul(b, { alpha: 0.5 }),
+  },
+  "matmul of two matrices, narrow times wide or wide times narrow": {
+    shapes: (size) => {
+      const k = size(4);
+      return [
+        [size(4), k],
+        [k, size(4)],
+      ];
+    },
+    build: (a, b) => a.matmul(b),
   },
   "matmul with both sides transposed": {
     shapes: (size) => {
@@ -225,6 +237,16 @@ const CASES: Record<string, Case> = {
         .sin()
         .reshape([x.dim(0), -1])
         .transpose(),
+  },
+  "reshapes in a row": {
+    shapes: (size) => [[size(3), size(4), size(3)]],
+    build: (x) =>
+      x
+        .reshape([-1])
+        .reshape([x.dim(2), -1])
+        .sin()
+        .reshape([1, -1])
+        .reshape([-1, x.dim(1)]),
   },
   "concat, slice, split, pad": {
     shapes: (size) => {

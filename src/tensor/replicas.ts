@@ -19,7 +19,12 @@ export interface Span {
   to: number;
 }
 
-const BLOCK = 16384; // floats; a block stays in the cache between its copy and its addition
+const BLOCK = 16384; // floats; a block stays in the cache while several things are done with it
+
+/** A span in blocks. */
+export function* blocksOf({ from, to }: Span): Generator<Span> {
+  for (let start = from; start < to; start += BLOCK) yield { from: start, to: Math.min(start + BLOCK, to) };
+}
 
 export class Exchange {
   private readonly block: number; // address
@@ -44,27 +49,28 @@ export class Exchange {
     return new Float32Array(this.wasm.memory.buffer, address + from * 4, to - from);
   }
 
-  /** Gives this worker's results to those who own them. */
-  publish(): void {
+  /** Gives this worker's results to those who own them; `complete` is called for each block before it is read. */
+  publish(complete: (block: Span) => void): void {
     this.spans.forEach((span, owner) => {
-      if (owner !== this.rank) this.slot(this.rank, span).set(this.own(this.results, span));
+      if (owner === this.rank) return;
+      for (const block of blocksOf(span)) {
+        complete(block);
+        this.slot(this.rank, block).set(this.own(this.results, block));
+      }
     });
   }
 
-  /** The sum of the first `count` workers' results in place of this one's own, in the part that it owns. */
-  add(count: number): void {
-    const span = this.spans[this.rank];
+  /** The sum of the first `count` workers' results in place of this one's own, for a block of what it owns. */
+  add(count: number, block: Span): void {
     const first = this.rank < count ? this.rank : 0;
-    if (first !== this.rank) this.own(this.results, span).set(this.slot(first, span));
-    for (let rank = 0; rank < count; rank++) if (rank !== first) this.addSlot(this.slot(rank, span), span.from);
+    if (first !== this.rank) this.own(this.results, block).set(this.slot(first, block));
+    for (let rank = 0; rank < count; rank++) if (rank !== first) this.addSlot(rank, block);
   }
 
-  private addSlot(slot: Float32Array, from: number): void {
-    for (let start = 0; start < slot.length; start += BLOCK) {
-      const part = slot.subarray(start, start + BLOCK);
-      new Float32Array(this.wasm.memory.buffer, this.block, part.length).set(part);
-      this.wasm.exports.accumulate(this.results + (from + start) * 4, this.block, part.length, 1);
-    }
+  private addSlot(rank: number, block: Span): void {
+    const length = block.to - block.from;
+    new Float32Array(this.wasm.memory.buffer, this.block, length).set(this.slot(rank, block));
+    this.wasm.exports.accumulate(this.results + block.from * 4, this.block, length, 1);
   }
 
   /** Gives the weights that this worker owns to the others; nobody puts results there. */

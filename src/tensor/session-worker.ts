@@ -37,7 +37,6 @@ serve({
   runBatches: (request: RunRequest) => run().run(request),
   addUp: (workers: number) => run().addUp(workers),
   update: (request: UpdateRequest) => run().update(request),
-  takeWeights: () => run().takeWeights(),
   readParameters: (ema: boolean) => run().readParameters(ema),
   writeParameters: (values: readonly Float32Array[]) => run().writeParameters(values),
   readState: () => run().readState(),

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
+import { Random } from "#base";
 import { input } from "./graph.js";
+import { embedding } from "./layers/linear.js";
 import { full, parameter } from "./parameter.js";
 import { Trainer } from "./trainer.js";
 
@@ -39,3 +41,38 @@ test("the averaged weight keeps min(decay, (1 + step) / (10 + step)) of itself a
   }
   near((await train({ ema: 0.5 }, 12)).average, average);
 });
+
+test.each([
+  { replicas: 1, count: 1 },
+  { replicas: 1, count: 5 },
+  { replicas: 2, count: 5 },
+])(
+  "a large table learns the rows that were looked up, as often as they were: $replicas replicas, $count batches",
+  async ({ replicas, count }) => {
+    const model = { table: embedding(300, 3, new Random(1)), scale: parameter([3], full(2)) };
+    const loss = model.table
+      .apply(input("rows", [2, 2], "int32"))
+      .mul(model.scale)
+      .sum();
+    const batches = [[7, 299, 7, 0], [7, 8, 9, -1], [1, 1, 1, 1], [0, 7, 299, 2], [5, 4, 3, -300]].slice(0, count); // biome-ignore format: a list
+    const table = model.table.weight.data.slice();
+    const scale = [2, 2, 2];
+    const options = { model, loss, optimiser: SGD, learningRate: 0.5, threads: 1, replicas, decays: () => false };
+    const trainer = await Trainer.open(options);
+    for (let step = 0; step < 2; step++) {
+      await trainer.step(batches.map((rows) => ({ rows: Int32Array.from(rows) })));
+      const places = batches.flat().map((row) => (row + 300) % 300);
+      const lines = places.map((row) => [...table.slice(3 * row, 3 * row + 3)]);
+      for (const row of places) for (const i of [0, 1, 2]) table[3 * row + i] -= (0.5 / count) * scale[i];
+      for (const line of lines) for (const i of [0, 1, 2]) scale[i] -= (0.5 / count) * line[i];
+    }
+    await trainer.pull();
+    await trainer.close();
+    table.forEach((value, i) => {
+      near(model.table.weight.data[i], value);
+    });
+    scale.forEach((value, i) => {
+      near(model.scale.data[i], value);
+    });
+  },
+);

@@ -4,10 +4,11 @@ import { gradients } from "./gradients.js";
 import { nodesOf, type Tensor } from "./graph.js";
 import { writeOnnx } from "./onnx.js";
 import { statisticsOf } from "./ops/batchnorm.js";
+import { linesOf } from "./ops/indexing.js";
 import type { OptimiserChoice } from "./optimiser-choice.js";
 import { type Parameter, parametersOf } from "./parameter.js";
 import type { Feeds, SessionOptions } from "./session.js";
-import { resultFloats, STOP, type TrainerState, type TrainingPlan } from "./training-run.js";
+import { type PlannedParameter, resultFloats, STOP, type TrainerState, type TrainingPlan } from "./training-run.js";
 
 export interface TrainerOptions extends SessionOptions {
   model: object; // its fields hold the parameters
@@ -78,7 +79,6 @@ export class Trainer {
     const gradientNorm = Math.sqrt(squares.reduce((sum, part) => sum + part)) / list.length;
     if (Number.isFinite(gradientNorm) && Number.isFinite(means[0])) {
       await this.ask("update", () => ({ learningRate, gradientNorm, batches: list.length, workers }));
-      if (count > 1) await this.ask("takeWeights", () => undefined);
     }
     const scalars = Object.fromEntries(this.scalars.map((name, k) => [name, means[k]]));
     return { ...(scalars as { loss: number }), gradientNorm };
@@ -138,7 +138,19 @@ export function planTraining(parameters: readonly Parameter[], options: TrainerO
 
   const emitter = new Emitter("training");
   const results: Record<string, Tensor> = { loss, ...metrics };
-  for (const [parameter, change] of changes) results[`change:${parameter.name}`] = change;
+  const outputs = new Map<Parameter, Pick<PlannedParameter, "output" | "lines">>();
+  for (const [parameter, change] of changes) {
+    const { name } = parameter;
+    const found = linesOf(change); // the worker adds these up faster than ONNX Runtime does
+    if (found) {
+      const lines = { values: `values:${name}`, places: `places:${name}`, count: found.count };
+      Object.assign(results, { [lines.values]: found.values, [lines.places]: found.places });
+      outputs.set(parameter, { output: undefined, lines });
+    } else {
+      results[`change:${name}`] = change;
+      outputs.set(parameter, { output: `change:${name}`, lines: undefined });
+    }
+  }
   const model = emitter.finish(results, runtimeFillsOutputs ? STOP : undefined);
   const needed = parameters.filter((parameter) => emitter.parameters.includes(parameter));
   return {
@@ -151,7 +163,7 @@ export function planTraining(parameters: readonly Parameter[], options: TrainerO
       trainable: changes.has(parameter) && parameter.trainable,
       decays: decays(parameter),
       read: needed.includes(parameter),
-      output: changes.has(parameter) ? `change:${parameter.name}` : undefined,
+      ...(outputs.get(parameter) ?? { output: undefined, lines: undefined }),
     })),
     scalars: ["loss", ...Object.keys(metrics)],
     dropouts: emitter.dropouts,

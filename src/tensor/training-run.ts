@@ -7,7 +7,7 @@ import { emaDecayAt } from "./ema.js";
 import { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
 import type { TrainKernels } from "./optimisers/kernels.js";
 import { clipScale, type Optimiser, type ParameterRange } from "./optimisers/optimiser.js";
-import { Exchange, type Replica, type Span } from "./replicas.js";
+import { blocksOf, Exchange, type Replica, type Span } from "./replicas.js";
 import { createSession, type RuntimeSession, tensorOf, wrapFeeds } from "./runner.js";
 import type { Feeds, SessionOptions, TensorData } from "./session.js";
 
@@ -20,6 +20,14 @@ export interface PlannedParameter {
   decays: boolean; // whether weight decay applies
   read: boolean; // whether the model reads it at all
   output: string | undefined;
+  lines: PlannedLines | undefined; // its gradient instead of an output of its own
+}
+
+/** A table's gradient as a list of lines with the rows they belong to: two outputs. */
+export interface PlannedLines {
+  values: string; // [count, width]
+  places: string; // [count], 32-bit
+  count: number;
 }
 
 export interface PlannedDropout {
@@ -67,14 +75,18 @@ const STOPPED = /non tensor type/i;
 interface Room extends ParameterRange {
   plan: PlannedParameter;
   average: number; // address of the moving average; 0 if there is none
+  values: number; // address of the gradient's lines, and of the rows they belong to; 0 if the gradient comes whole
+  places: number;
 }
 
 /** Not learned but changed by every batch, like the averages of a batch norm. */
 const isStatistic = ({ plan }: Room): boolean => !plan.trainable && plan.output !== undefined;
 
-interface Range {
+/** The gradients in memory, the whole ones first. */
+interface Gradients {
   from: number; // address
   floats: number;
+  whole: number; // floats
 }
 
 interface Kernels extends TrainKernels {
@@ -82,11 +94,20 @@ interface Kernels extends TrainKernels {
   dropoutMask(mask: number, length: number, keep: number, seed: number): void;
 }
 
-/** Parameters as they lie in memory: the trainable ones first, each on a multiple of 64 bytes. */
+const comesWhole = ({ trainable, lines }: PlannedParameter): boolean => trainable && !lines;
+
+/**
+ * Parameters as they lie in memory, each on a multiple of 64 bytes: first the trainable ones whose gradient comes whole,
+ * then those whose gradient comes in lines, then the others.
+ */
 const inOrder = (parameters: readonly PlannedParameter[]): PlannedParameter[] => [
-  ...parameters.filter(({ trainable }) => trainable),
+  ...parameters.filter(comesWhole),
+  ...parameters.filter(({ trainable, lines }) => trainable && lines),
   ...parameters.filter(({ trainable }) => !trainable),
 ];
+
+/** Floats in a row of a table. */
+const widthOf = ({ data, shape }: PlannedParameter): number => data.length / shape[0];
 
 const roomFor = (floats: number): number => Math.ceil(floats / 16) * 16;
 
@@ -114,6 +135,8 @@ function divide(parameters: readonly PlannedParameter[], count: number): Span[] 
 export class TrainingRun {
   private done = 0; // steps
   private more = 0; // address of a second set of gradients, for accumulation
+  private waiting = false; // whether that set is still to be added to the first
+  private behind = false; // whether the others' new weights are still to be taken
   private feeds: Record<string, unknown> = {};
   private fetches: Record<string, unknown>[] = []; // for a step's first batch, and for further ones
   private buffer: ArrayBuffer | undefined; // the memory the feeds and fetches point into
@@ -127,8 +150,9 @@ export class TrainingRun {
     private readonly session: RuntimeSession,
     private readonly rooms: readonly Room[],
     private readonly scalars: number, // address
-    private readonly gradients: Range,
-    private readonly owned: ReadonlySet<string>, // names of the parameters that this worker steps
+    private readonly gradients: Gradients,
+    private readonly span: Span, // of the results, what this worker owns
+    private readonly owned: ReadonlySet<string>, // names of the parameters in it
     private readonly masks: readonly number[],
     private readonly exchange: Exchange | undefined,
   ) {}
@@ -159,6 +183,8 @@ export class TrainingRun {
       gradient: results[i],
       slots: parameter.trainable && isOwned(i) ? optimiser.slots.map(() => keep(parameter)) : [],
       average: plan.ema > 0 && isOwned(i) ? keep(parameter) : 0,
+      values: parameter.lines ? wasm.allocate(parameter.lines.count * widthOf(parameter) * 4) : 0,
+      places: parameter.lines ? wasm.allocate(parameter.lines.count * 4) : 0,
     }));
     const owned = rooms.filter((_, i) => isOwned(i));
     const start = performance.now();
@@ -174,7 +200,8 @@ export class TrainingRun {
       session,
       rooms,
       scalars,
-      { from, floats: resultFloats(trainable) },
+      { from, floats: resultFloats(trainable), whole: resultFloats(trainable.filter(comesWhole)) },
+      spans[rank],
       new Set(owned.map(({ name }) => name)),
       masks,
       memory && new Exchange(wasm, memory, rank, spans, from, weights[0]),
@@ -187,6 +214,10 @@ export class TrainingRun {
 
   private floats(address: number, length: number): Float32Array<ArrayBuffer> {
     return new Float32Array(this.wasm.memory.buffer as ArrayBuffer, address, length);
+  }
+
+  private integers(address: number, length: number): Int32Array<ArrayBuffer> {
+    return new Int32Array(this.wasm.memory.buffer as ArrayBuffer, address, length);
   }
 
   /** Inputs and outputs that point into the memory; made again when it has grown. */
@@ -206,6 +237,13 @@ export class TrainingRun {
       for (const { plan, gradient, length } of this.rooms) {
         if (plan.output) fetches[plan.output] = view(gradient + (plan.trainable ? offset : 0), plan.shape, length);
       }
+      for (const { plan, values, places } of this.rooms) {
+        if (!plan.lines) continue;
+        const { count } = plan.lines;
+        const width = widthOf(plan);
+        fetches[plan.lines.values] = view(values, [count, width], count * width);
+        fetches[plan.lines.places] = tensorOf(this.runtime, "int32", this.integers(places, count), [count]);
+      }
       this.plan.scalars.forEach((name, i) => {
         fetches[name] = view(this.scalars + i * 64, [], 1);
       });
@@ -213,12 +251,15 @@ export class TrainingRun {
     });
   }
 
-  /** Forward and backward. Leaves the sums of the gradients behind, and returns the sums of the scalars. */
+  /** Forward and backward, with the weights of the last update; all must have made it. Leaves the sums of the gradients behind, and returns the sums of the scalars. */
   async run({ batches }: RunRequest): Promise<number[]> {
-    const { from, floats } = this.gradients;
+    if (this.behind) this.exchange?.take();
+    this.behind = false;
+    this.waiting = false;
+    const { floats, whole } = this.gradients;
     const sums = this.plan.scalars.map(() => 0);
     if (batches.length > 1 && !this.more) {
-      this.more = this.wasm.allocate(floats * 4);
+      this.more = this.wasm.allocate(whole * 4);
       this.buffer = undefined; // to be bound again
     }
     const statistics = this.rooms.filter(isStatistic);
@@ -226,11 +267,13 @@ export class TrainingRun {
     try {
       for (const [i, { feeds, part }] of batches.entries()) {
         if (i > 0) this.takeStatistics(1);
+        this.complete({ from: 0, to: floats });
         await this.runBatch(feeds, part, i > 0 ? 1 : 0);
+        this.addLines(i === 0);
+        this.waiting = i > 0;
         sums.forEach((_, k) => {
           sums[k] += this.floats(this.scalars + k * 64, 1)[0];
         });
-        if (i > 0) this.wasm.exports.accumulate(from, this.more, floats, 1);
       }
     } finally {
       // Nothing is final before the update: another worker may fail, or the loss not be finite.
@@ -238,8 +281,29 @@ export class TrainingRun {
         this.floats(parameter, length).set(before[i]);
       });
     }
-    if (batches.length > 0) this.exchange?.publish();
+    if (batches.length > 0) this.exchange?.publish((block) => this.complete(block));
     return sums;
+  }
+
+  /** Adds the last batch's gradients to those before it, if that is still to be done: once for each part of them. */
+  private complete({ from, to }: Span): void {
+    const length = Math.min(to, this.gradients.whole) - from;
+    if (!this.waiting || length <= 0) return;
+    this.wasm.exports.accumulate(this.gradients.from + from * 4, this.more + from * 4, length, 1);
+  }
+
+  /** Adds the batch's lines to the gradients of their tables, which hold nothing yet if it is the first batch. */
+  private addLines(first: boolean): void {
+    for (const { plan, gradient, length, values, places } of this.rooms) {
+      if (!plan.lines) continue;
+      const { count } = plan.lines;
+      const rows = this.integers(places, count);
+      rows.forEach((row, i) => {
+        if (row < 0) rows[i] = row + plan.shape[0]; // counted from the end, which ONNX allows
+      });
+      if (first) this.floats(gradient, length).fill(0);
+      this.wasm.exports.addRows(gradient, places, values, count, widthOf(plan));
+    }
   }
 
   private ownedRooms(): Room[] {
@@ -248,10 +312,15 @@ export class TrainingRun {
 
   /** Adds up all workers' gradients of what this one owns; returns the sum of their squares. All must have run. */
   addUp(workers: number): number {
-    this.exchange?.add(workers);
-    const { exports } = this.wasm;
-    const trainable = this.ownedRooms().filter(({ plan }) => plan.trainable);
-    return trainable.reduce((sum, { gradient, length }) => sum + exports.sumOfSquares(gradient, length), 0);
+    const { from, floats } = this.gradients;
+    let squares = 0;
+    for (const block of blocksOf(this.span)) {
+      this.complete(block);
+      this.exchange?.add(workers, block);
+      const length = Math.min(block.to, floats) - block.from;
+      if (length > 0) squares += this.wasm.exports.sumOfSquares(from + block.from * 4, length);
+    }
+    return squares;
   }
 
   /** Steps with what was added up. */
@@ -269,11 +338,7 @@ export class TrainingRun {
       if (average) exports.approach(average, parameter, length, 1 - decay);
     }
     this.exchange?.give();
-  }
-
-  /** Takes the weights that others own. All must have made their update. */
-  takeWeights(): void {
-    this.exchange?.take();
+    this.behind = true;
   }
 
   /** Running statistics become what the model returned for them, times `share`. */
@@ -333,6 +398,7 @@ export class TrainingRun {
   }
 
   writeParameters(values: readonly Float32Array[]): void {
+    this.behind = false;
     this.plan.parameters.forEach(({ name }, i) => {
       const room = this.rooms.find((candidate) => candidate.name === name)!;
       this.floats(room.parameter, room.length).set(values[i]);

@@ -4,6 +4,7 @@ import { withGradient } from "../ops/custom.js";
 import { expertMatmul, sortByExpert } from "../ops/experts.js";
 import { type Parameter, parameter, uniform } from "../parameter.js";
 import { type Linear, linear } from "./linear.js";
+import { swiglu } from "./swiglu.js";
 
 export interface ExpertsConfig {
   width: number;
@@ -44,7 +45,7 @@ export class Experts {
     const { order, inverse, counts } = sortByExpert(indices.reshape([-1]), experts);
     const sorted = spread(lines, order, inverse, chosen); // [lines * chosen, width]
     const up = expertMatmul(sorted, this.up, counts);
-    const hidden = this.gate ? expertMatmul(sorted, this.gate, counts).silu().mul(up) : up.silu();
+    const hidden = this.gate ? swiglu(expertMatmul(sorted, this.gate, counts), up) : up.silu();
     const results = permute(expertMatmul(hidden, this.down, counts), inverse, order);
     const y = shares.reshape([-1, 1, chosen]).matmul(results.reshape([-1, chosen, width]));
     return { y: y.reshape(x.shape), logits, choices: indices };

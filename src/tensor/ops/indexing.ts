@@ -1,11 +1,25 @@
-import type { Op } from "../graph.js";
+import type { Op, Tensor } from "../graph.js";
 import { array64, at, count, fill } from "../reference.js";
-import { sameShape } from "../shape.js";
+import { sameShape, sizeOf } from "../shape.js";
 
 /** Tables up to this size get their gradient by one product with one-hot lines; above it ScatterElements is faster. */
 const ONE_HOT_LIMIT = 256;
 
 const isIndex = (dtype: string) => dtype === "int32" || dtype === "int64";
+
+/** If a tensor is lines added up into a large table: the lines [count, width], and the row of each [count]. */
+export function linesOf({ node }: Tensor): { values: Tensor; places: Tensor; count: number } | undefined {
+  if (node.op !== "scatterAdd" || (node.attributes.rows as number) <= ONE_HOT_LIMIT) return undefined;
+  const [values, indices] = node.inputs;
+  const count = sizeOf(indices.shape);
+  if (typeof count !== "number") return undefined;
+  const places = indices.reshape([count]);
+  return {
+    values: values.reshape([count, -1]),
+    places: places.dtype === "int32" ? places : places.cast("int32"),
+    count,
+  };
+}
 
 export const INDEXING = {
   gather: {

@@ -23,6 +23,9 @@ function reshaped(from: Shape, to: Shape): Shape | undefined {
   return rest === undefined ? undefined : to.map((dim, i) => (i === hole ? rest : dim));
 }
 
+/** A tensor as it was before any reshapes. */
+const unshaped = (x: Tensor): Tensor => (x.node.op === "reshape" ? unshaped(x.node.inputs[0]) : x);
+
 /** The axes of an order, those together that stay side by side. */
 function neighbours(order: readonly number[]): number[][] {
   const groups: number[][] = [];
@@ -64,8 +67,12 @@ export const LAYOUT = {
       dtype: x.dtype,
     }),
     gradient: ({ inputs: [x] }, [dy]) => [dy!.reshape(x.shape)],
-    emit: ({ inputs: [from], outputs: [to] }, [x], emitter) =>
-      sameShape(from.shape, to.shape) ? x : emitter.reshape(x, to.shape, from.shape),
+    // Of several in a row only the last is needed, and none if it gives back the shape before the first.
+    reads: ({ inputs: [x] }) => [unshaped(x)],
+    emit({ inputs: [x], outputs: [to] }, [name], emitter) {
+      const from = unshaped(x);
+      return sameShape(from.shape, to.shape) ? name : emitter.reshape(name, to.shape, from.shape);
+    },
     evaluate({ outputs: [{ shape }], inputs: [from] }, [x]) {
       const symbols = from.shape.map((dim, i) => [dim, x.shape[i]] as const);
       const known = shape.map((dim) => (typeof dim === "number" ? dim : (symbols.find(([d]) => d === dim)?.[1] ?? -1)));

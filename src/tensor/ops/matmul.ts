@@ -43,7 +43,7 @@ export const MATMUL = {
     },
     gradient({ inputs: [a, b], attributes }, [dy]) {
       const { transA, transB, alpha } = attributes as unknown as Options;
-      if (!transA && b.shape.length === 2 && a.shape.length > 2) {
+      if (!transA && b.shape.length === 2) {
         const [a2, dy2] = [flat(a), flat(dy!)];
         const db = transB ? outer(dy2, a2, alpha) : outer(a2, dy2, alpha);
         return [dy2.matmul(b, { transB: !transB, alpha }).reshape(a.shape), db];
