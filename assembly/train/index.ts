@@ -1,14 +1,6 @@
 export { accumulate, addRows, approach, sumOfSquares } from "./arrays";
 export { dropoutMask } from "./dropout";
-export {
-  clampRange,
-  nnueCount,
-  nnueFold,
-  nnueGather,
-  nnueRowGradients,
-  nnueSort,
-  nnueStarts,
-} from "./nnue";
+export { clampRange, nnueCount, nnueGather, nnueKings, nnueOrder, nnueSort, nnueStarts, nnueUpdate } from "./nnue";
 export { nnueLearn, nnuePredict, nnueScratchBytes } from "./nnue-layers";
 export { adadelta, adam, sgd } from "./optimisers";
 

@@ -1,38 +1,9 @@
 // Training of efficiently updatable networks: what comes behind the first layer, and the loss. The plan is described in
 // nnue.ts. Gradients of the dense weights lie as the weights do, one copy for each block of positions, so that their sum
 // does not depend on which thread computed what.
-import { factsOf, field, nnueGather, orderBytes } from "./nnue";
+import { factsOf, field, rowsScratchBytes, slotOf, sumsOf, sumsStride, ZEROS } from "./nnue";
 
 const HALFKP: i32 = 1;
-
-// Offsets in a thread's scratch memory, behind the sums of a block.
-const FIRST_SLOPES: usize = 0; // f32 [TILE][32]: derivatives of the loss by the sums of the first small layer
-const SLOPES: usize = 16384; // f32 [2 * hidden]: derivatives of the loss by its sums
-const ACTIVE: usize = 32768; // u16: the neurons that are not zero
-const HIDDEN: usize = 40960; // f32 [32] x 4: sums and activations of the two small layers
-const SCRATCH_BYTES: i32 = 49152;
-
-/** Positions whose gradient of the 2 * hidden x 32 weights is added at once. */
-const TILE: i32 = 8;
-
-/** For each 4 bits the places of the ones, 16 bits each, lowest first. */
-const PLACES: usize = memory.data(16 * 8, 16);
-
-function fillPlaces(): void {
-  for (let mask = 0; mask < 16; mask++) {
-    let at = PLACES + (<usize>mask << 3);
-    for (let i = 0; i < 4; i++) {
-      if (!(mask & (1 << i))) continue;
-      store<u16>(at, i);
-      at += 2;
-    }
-  }
-}
-
-/** Bytes of scratch memory that `nnueLearn` and `nnuePredict` need for blocks of so many positions. */
-export function nnueScratchBytes(plan: usize, positions: i32): i32 {
-  return SCRATCH_BYTES + positions * field(plan, 0) * 8 + orderBytes(positions);
-}
 
 // @ts-expect-error: decorator
 @inline
@@ -47,10 +18,11 @@ function total(x: v128): f32 {
   return f32x4.extract_lane(y, 0) + f32x4.extract_lane(y, 1);
 }
 
+/** Within 0 and 1; what is no number stays so. One instruction each, where `min` and `max` are seven. */
 // @ts-expect-error: decorator
 @inline
 function clip(x: v128): v128 {
-  return f32x4.max(f32x4.min(x, f32x4.splat(1)), f32x4.splat(0));
+  return f32x4.pmax(f32x4.pmin(x, f32x4.splat(1)), f32x4.splat(0));
 }
 
 /** Where a clipped number still moves: all bits set where 0 < x < 1. */
@@ -70,66 +42,61 @@ function targetOf(plan: usize, facts: usize): f32 {
   return score + share * (result - score);
 }
 
+/** Bytes of scratch memory that a thread needs. */
+export function nnueScratchBytes(plan: usize): i32 {
+  const learning = field(plan, 16) == HALFKP ? layersScratchBytes(plan) : 0;
+  return max(learning, rowsScratchBytes(plan));
+}
+
 /**
- * Learns from the slots `first` to before `first + count`: writes the derivatives of the loss by the sums of the first
- * layer, adds to the gradient of the dense weights (which is cleared first), and returns the sum of squared errors. All is a sum over
- * positions, not a mean.
+ * Learns from the positions `first` to before `first + count` of the batch: puts the derivatives of the loss by the sums of the
+ * first layer in their place, writes the gradient of the dense weights, and returns the sum of squared errors. All is a sum
+ * over positions, not a mean.
  */
 export function nnueLearn(plan: usize, first: i32, count: i32, scratch: usize, gradient: usize): f64 {
-  fillPlaces();
   memory.fill(gradient, 0, field(plan, 52));
-  const sumBytes = <usize>field(plan, 0) << 3;
-  const isHalfKp = field(plan, 16) == HALFKP;
-  const logit = load<f32>(plan, 80);
-  let sums = scratch + SCRATCH_BYTES;
-  nnueGather(plan, first, count, sums, sums + <usize>count * sumBytes);
+  if (field(plan, 16) == HALFKP) return learnLayers(plan, first, count, scratch, gradient);
   let loss: f64 = 0;
-  for (let slot = first; slot < first + count; slot++, sums += sumBytes) {
-    const facts = factsOf(plan, slot);
+  for (let i = first; i < first + count; i++) {
+    const facts = factsOf(plan, slotOf(plan, i));
     const output = <i32>load<u8>(facts, 1);
-    const y = isHalfKp ? forwardLayers(plan, sums, scratch) : forwardWide(plan, sums, output);
-    const p = sigmoid(logit * y);
+    const y = forwardWide(plan, i, output);
+    const p = chancesOf(plan, y);
     const error = p - targetOf(plan, facts);
     loss += <f64>error * <f64>error;
-    const slope: f32 = 2 * error * p * (1 - p) * logit;
-    if (!isHalfKp) {
-      backwardWide(plan, slot, sums, output, gradient, slope);
-      continue;
-    }
-    const inTile = (slot - first) % TILE;
-    const slopes = scratch + FIRST_SLOPES;
-    backwardLayers(plan, slot, sums, scratch, slopes + (<usize>inTile << 7), gradient, slope);
-    if (inTile < TILE - 1 && slot < first + count - 1) continue;
-    const inputs = sums - <usize>inTile * sumBytes;
-    affineGradient(inputs, sumBytes, slopes, inTile + 1, field(plan, 0) << 1, gradient + field(plan, 56));
+    backwardWide(plan, i, output, gradient, slopeOf(plan, p, error));
   }
   return loss;
 }
 
-/** The network's outputs for some slots, f32 [count] into `outputs`; returns the sum of squared errors. */
+/** The network's outputs for some positions, into `outputs`, f32 by slot; returns the sum of squared errors. */
 export function nnuePredict(plan: usize, first: i32, count: i32, scratch: usize, outputs: usize): f64 {
-  fillPlaces();
-  const sumBytes = <usize>field(plan, 0) << 3;
   const isHalfKp = field(plan, 16) == HALFKP;
-  let sums = scratch + SCRATCH_BYTES;
-  nnueGather(plan, first, count, sums, sums + <usize>count * sumBytes);
   let loss: f64 = 0;
-  for (let i = 0; i < count; i++, sums += sumBytes) {
-    const facts = factsOf(plan, first + i);
-    const y = isHalfKp ? forwardLayers(plan, sums, scratch) : forwardWide(plan, sums, <i32>load<u8>(facts, 1));
-    store<f32>(outputs + (<usize>i << 2), y);
-    const error = <f64>(sigmoid(load<f32>(plan, 80) * y) - targetOf(plan, facts));
+  for (let i = 0; i < count; i++) {
+    const slot = slotOf(plan, first + i);
+    const facts = factsOf(plan, slot);
+    if (isHalfKp && i % TILE == 0) forwardLayers(plan, first + i, min(TILE, count - i), scratch);
+    const y = isHalfKp ? outputOf(plan, i % TILE, scratch) : forwardWide(plan, first + i, <i32>load<u8>(facts, 1));
+    store<f32>(outputs + (<usize>slot << 2), y);
+    const error = <f64>(chancesOf(plan, y) - targetOf(plan, facts));
     loss += error * error;
   }
   return loss;
 }
 
-/** Writes the derivative by one vector of sums to where its slice is. */
+/** The chances that an output stands for. */
 // @ts-expect-error: decorator
 @inline
-function storeDerivative(plan: usize, slot: i32, view: usize, at: usize, value: v128): void {
-  const slice = (at >> 7) * <usize>field(plan, 12);
-  v128.store(<usize>field(plan, 36) + (slice << 8) + (<usize>slot << 8) + (view << 7) + (at & 127), value);
+function chancesOf(plan: usize, y: f32): f32 {
+  return sigmoid(load<f32>(plan, 80) * y);
+}
+
+/** The derivative of the squared error of chances `p` by the output. */
+// @ts-expect-error: decorator
+@inline
+function slopeOf(plan: usize, p: f32, error: f32): f32 {
+  return 2 * error * p * (1 - p) * load<f32>(plan, 80);
 }
 
 // @ts-expect-error: decorator
@@ -140,67 +107,332 @@ function addTo(address: usize, value: v128): void {
 
 // ---- one output of 2 x hidden neurons, squared after clipping
 
-function forwardWide(plan: usize, sums: usize, output: i32): f32 {
-  const bytes = <usize>field(plan, 0) << 3;
+function forwardWide(plan: usize, position: i32, output: i32): f32 {
+  const viewBytes = <usize>field(plan, 0) << 2;
   const dense = <usize>field(plan, 48);
-  const weights = dense + <usize>field(plan, 72) + <usize>output * bytes;
+  let weights = dense + <usize>field(plan, 72) + <usize>output * (viewBytes << 1);
   let a = f32x4.splat(0);
   let b = a;
-  for (let at: usize = 0; at < bytes; at += 32) {
-    const x = clip(v128.load(sums + at));
-    const y = clip(v128.load(sums + at, 16));
-    a = f32x4.add(a, f32x4.mul(f32x4.mul(x, x), v128.load(weights + at)));
-    b = f32x4.add(b, f32x4.mul(f32x4.mul(y, y), v128.load(weights + at, 16)));
+  for (let view: usize = 0; view < 2; view++) {
+    const end = weights + viewBytes;
+    for (let sums = sumsOf(plan, position, view); weights < end; sums += sumsStride(plan), weights += 128) {
+      for (let at: usize = 0; at < 128; at += 32) {
+        const x = clip(v128.load(sums + at));
+        const y = clip(v128.load(sums + at, 16));
+        a = f32x4.add(a, f32x4.mul(f32x4.mul(x, x), v128.load(weights + at)));
+        b = f32x4.add(b, f32x4.mul(f32x4.mul(y, y), v128.load(weights + at, 16)));
+      }
+    }
   }
   return total(f32x4.add(a, b)) + load<f32>(dense + <usize>field(plan, 76) + (<usize>output << 2));
 }
 
-function backwardWide(plan: usize, slot: i32, sums: usize, output: i32, gradient: usize, slope: f32): void {
+function backwardWide(plan: usize, position: i32, output: i32, gradient: usize, slope: f32): void {
   const viewBytes = <usize>field(plan, 0) << 2;
-  const part = <usize>field(plan, 72) + <usize>output * (viewBytes << 1);
   const s = f32x4.splat(slope);
   const twice = f32x4.splat(2 * slope);
+  let part = <usize>field(plan, 72) + <usize>output * (viewBytes << 1);
   for (let view: usize = 0; view < 2; view++) {
-    for (let at: usize = 0; at < viewBytes; at += 16) {
-      const place = part + view * viewBytes + at;
-      const sum = v128.load(sums + view * viewBytes + at);
-      const x = clip(sum);
-      addTo(gradient + place, f32x4.mul(s, f32x4.mul(x, x)));
-      const d = f32x4.mul(f32x4.mul(twice, x), v128.load(<usize>field(plan, 48) + place));
-      const inside = v128.and(d, isInside(sum));
-      storeDerivative(plan, slot, view, at, inside);
-      addTo(gradient + at, inside);
+    let sums = sumsOf(plan, position, view);
+    for (let slice: usize = 0; slice < viewBytes; slice += 128, sums += sumsStride(plan), part += 128) {
+      for (let at: usize = 0; at < 128; at += 16) {
+        const sum = v128.load(sums + at);
+        const x = clip(sum);
+        addTo(gradient + part + at, f32x4.mul(s, f32x4.mul(x, x)));
+        const d = f32x4.mul(f32x4.mul(twice, x), v128.load(<usize>field(plan, 48) + part + at));
+        const inside = v128.and(d, isInside(sum));
+        v128.store(sums + at, inside);
+        addTo(gradient + slice + at, inside);
+      }
     }
   }
   const bias = gradient + <usize>field(plan, 76) + (<usize>output << 2);
   store<f32>(bias, load<f32>(bias) + slope);
 }
 
-// ---- 2 x hidden -> 32 -> 32 -> 1, clipped. Weights lie by input, [inputs][32], so that an input that is zero, as most are
-// after clipping, costs nothing in either direction.
+// ---- 2 x hidden -> 32 -> 32 -> 1, clipped. Each of the two small layers takes its inputs in groups of 32, the second has one:
+// 32 x 32 weights, the inputs of a tile of positions and what is added up stay in the nearest cache. Forward everything is
+// multiplied, since most inputs are on. Backward only what has a slope counts, and most neurons have none: they are clipped. So
+// there the sums are over lists, for each position of neurons and for each neuron of positions, and weights and their gradients
+// lie by neuron, [group][32 neurons][32 inputs], in the scratch memory.
 
-/** One row of 32 weights times x, added to sums in registers, for the two small layers. */
-function affine(x: usize, list: usize, end: usize, weights: usize, bias: usize, out: usize): void {
-  let s0 = v128.load(bias);
-  let s1 = v128.load(bias, 16);
-  let s2 = v128.load(bias, 32);
-  let s3 = v128.load(bias, 48);
-  let s4 = v128.load(bias, 64);
-  let s5 = v128.load(bias, 80);
-  let s6 = v128.load(bias, 96);
-  let s7 = v128.load(bias, 112);
-  for (; list < end; list += 2) {
-    const i = <usize>load<u16>(list);
-    const v = v128.load32_splat(x + (i << 2));
-    const w = weights + (i << 7);
-    s0 = f32x4.add(s0, f32x4.mul(v, v128.load(w)));
-    s1 = f32x4.add(s1, f32x4.mul(v, v128.load(w, 16)));
-    s2 = f32x4.add(s2, f32x4.mul(v, v128.load(w, 32)));
-    s3 = f32x4.add(s3, f32x4.mul(v, v128.load(w, 48)));
-    s4 = f32x4.add(s4, f32x4.mul(v, v128.load(w, 64)));
-    s5 = f32x4.add(s5, f32x4.mul(v, v128.load(w, 80)));
-    s6 = f32x4.add(s6, f32x4.mul(v, v128.load(w, 96)));
-    s7 = f32x4.add(s7, f32x4.mul(v, v128.load(w, 112)));
+/** Positions that are dealt with at once, a multiple of 4. */
+const TILE: i32 = 32;
+const TILE_BYTES: usize = 4096; // of 32 floats for each position
+const GROUP_BYTES: usize = 4096; // of 32 x 32 weights
+
+const LIST_BYTES: usize = 256; // of 32 entries: f32 factor, u32 offset of the row that it multiplies
+
+// Offsets in a thread's scratch memory.
+const FIRST: usize = 0; // f32 [TILE][32]: sums of the first small layer, then derivatives of the loss by them
+const SECOND: usize = FIRST + TILE_BYTES; // the same of the second
+const OUTPUTS: usize = SECOND + TILE_BYTES; // f32 [TILE][32]: what the second layer gives, clipped
+const BY_POSITION: usize = OUTPUTS + TILE_BYTES; // lists for each position of a tile
+const BY_NEURON: usize = BY_POSITION + <usize>TILE * LIST_BYTES; // lists for each of 32 neurons
+const POSITION_ENDS: usize = BY_NEURON + 32 * LIST_BYTES; // u32 [TILE], addresses
+const NEURON_ENDS: usize = POSITION_ENDS + (<usize>TILE << 2); // u32 [32]
+const INPUTS: usize = NEURON_ENDS + 128; // f32 [groups + 1][TILE][32], clipped; the last group is the second layer's
+
+/** Groups of inputs of the first small layer. */
+// @ts-expect-error: decorator
+@inline
+function groupsOf(plan: usize): usize {
+  return <usize>field(plan, 0) >> 4;
+}
+
+// @ts-expect-error: decorator
+@inline
+function inputsAt(group: usize, scratch: usize): usize {
+  return scratch + INPUTS + group * TILE_BYTES;
+}
+
+/** Weights of a group by neuron. */
+// @ts-expect-error: decorator
+@inline
+function turnedAt(plan: usize, group: usize, scratch: usize): usize {
+  return inputsAt(groupsOf(plan) + 1, scratch) + group * GROUP_BYTES;
+}
+
+/** The gradient of a group of weights, by neuron. */
+// @ts-expect-error: decorator
+@inline
+function turnedGradientAt(plan: usize, group: usize, scratch: usize): usize {
+  return turnedAt(plan, groupsOf(plan) + 1 + group, scratch);
+}
+
+function layersScratchBytes(plan: usize): i32 {
+  return <i32>(INPUTS + (groupsOf(plan) + 1) * (TILE_BYTES + 2 * GROUP_BYTES));
+}
+
+function learnLayers(plan: usize, first: i32, count: i32, scratch: usize, gradient: usize): f64 {
+  const dense = <usize>field(plan, 48);
+  const groups = groupsOf(plan);
+  for (let group: usize = 0; group < groups; group++)
+    turn(dense + <usize>field(plan, 56) + group * GROUP_BYTES, turnedAt(plan, group, scratch));
+  turn(dense + <usize>field(plan, 64), turnedAt(plan, groups, scratch));
+  memory.fill(turnedGradientAt(plan, 0, scratch), 0, (groups + 1) * GROUP_BYTES);
+  let loss: f64 = 0;
+  for (let i = 0; i < count; i += TILE) {
+    const positions = min(TILE, count - i);
+    forwardLayers(plan, first + i, positions, scratch);
+    for (let k = 0; k < positions; k++) {
+      const p = chancesOf(plan, outputOf(plan, k, scratch));
+      const error = p - targetOf(plan, factsOf(plan, slotOf(plan, first + i + k)));
+      loss += <f64>error * <f64>error;
+      backwardOutput(plan, k, scratch, gradient, slopeOf(plan, p, error));
+    }
+    backwardLayers(plan, first + i, positions, scratch, gradient);
+  }
+  for (let group: usize = 0; group < groups; group++)
+    turn(turnedGradientAt(plan, group, scratch), gradient + <usize>field(plan, 56) + group * GROUP_BYTES);
+  turn(turnedGradientAt(plan, groups, scratch), gradient + <usize>field(plan, 64));
+  return loss;
+}
+
+/** Turns 32 x 32 floats: rows become columns. */
+function turn(from: usize, to: usize): void {
+  for (let row: usize = 0; row < 32; row++)
+    for (let column: usize = 0; column < 32; column++)
+      store<f32>(to + (column << 7) + (row << 2), load<f32>(from + (row << 7) + (column << 2)));
+}
+
+/** The sums of the two small layers for a tile. */
+function forwardLayers(plan: usize, first: i32, positions: i32, scratch: usize): void {
+  const dense = <usize>field(plan, 48);
+  const groups = groupsOf(plan);
+  setAll(scratch + FIRST, positions, dense + <usize>field(plan, 60));
+  for (let group: usize = 0; group < groups; group++) {
+    const inputs = inputsAt(group, scratch);
+    for (let i = 0; i < positions; i++) clipRow(placeOf(plan, first + i, group), inputs + (<usize>i << 7));
+    forwardGroup(inputs, positions, dense + <usize>field(plan, 56) + group * GROUP_BYTES, scratch + FIRST);
+  }
+  const inputs = inputsAt(groups, scratch);
+  for (let at: usize = 0; at < <usize>positions << 7; at += 128) clipRow(scratch + FIRST + at, inputs + at);
+  setAll(scratch + SECOND, positions, dense + <usize>field(plan, 68));
+  forwardGroup(inputs, positions, dense + <usize>field(plan, 64), scratch + SECOND);
+}
+
+/** Where the sums of the first layer are that make a group of a position's inputs: first all of the mover. */
+// @ts-expect-error: decorator
+@inline
+function placeOf(plan: usize, position: i32, group: usize): usize {
+  const slices = groupsOf(plan) >> 1;
+  const view: usize = group < slices ? 0 : 1;
+  return sumsOf(plan, position, view) + (group - view * slices) * sumsStride(plan);
+}
+
+function setAll(rows: usize, count: i32, value: usize): void {
+  for (let end = rows + (<usize>count << 7); rows < end; rows += 128)
+    for (let at: usize = 0; at < 128; at += 16) v128.store(rows + at, v128.load(value + at));
+}
+
+// @ts-expect-error: decorator
+@inline
+function clipRow(from: usize, to: usize): void {
+  for (let at: usize = 0; at < 128; at += 16) v128.store(to + at, clip(v128.load(from + at)));
+}
+
+/** sums[position][32] += inputs[position] * weights[input][32]. The last positions may be of no use, but there is room for them. */
+function forwardGroup(inputs: usize, positions: i32, weights: usize, sums: usize): void {
+  // Four positions by eight neurons: as many sums as there are registers for.
+  for (let i = 0; i < positions; i += 4, inputs += 512, sums += 512) {
+    for (let part: usize = 0; part < 128; part += 32) {
+      const out = sums + part;
+      let a0 = v128.load(out);
+      let a1 = v128.load(out, 16);
+      let b0 = v128.load(out, 128);
+      let b1 = v128.load(out, 144);
+      let c0 = v128.load(out, 256);
+      let c1 = v128.load(out, 272);
+      let d0 = v128.load(out, 384);
+      let d1 = v128.load(out, 400);
+      let row = weights + part;
+      for (let at = inputs; at < inputs + 128; at += 4, row += 128) {
+        const w0 = v128.load(row);
+        const w1 = v128.load(row, 16);
+        const a = v128.load32_splat(at);
+        a0 = f32x4.add(a0, f32x4.mul(a, w0));
+        a1 = f32x4.add(a1, f32x4.mul(a, w1));
+        const b = v128.load32_splat(at, 128);
+        b0 = f32x4.add(b0, f32x4.mul(b, w0));
+        b1 = f32x4.add(b1, f32x4.mul(b, w1));
+        const c = v128.load32_splat(at, 256);
+        c0 = f32x4.add(c0, f32x4.mul(c, w0));
+        c1 = f32x4.add(c1, f32x4.mul(c, w1));
+        const d = v128.load32_splat(at, 384);
+        d0 = f32x4.add(d0, f32x4.mul(d, w0));
+        d1 = f32x4.add(d1, f32x4.mul(d, w1));
+      }
+      v128.store(out, a0);
+      v128.store(out, a1, 16);
+      v128.store(out, b0, 128);
+      v128.store(out, b1, 144);
+      v128.store(out, c0, 256);
+      v128.store(out, c1, 272);
+      v128.store(out, d0, 384);
+      v128.store(out, d1, 400);
+    }
+  }
+}
+
+/** The output of one position of a tile, from the sums of the second layer. */
+function outputOf(plan: usize, i: i32, scratch: usize): f32 {
+  const dense = <usize>field(plan, 48);
+  const weights = dense + <usize>field(plan, 72);
+  const row = <usize>i << 7;
+  let y = f32x4.splat(0);
+  for (let at: usize = 0; at < 128; at += 16) {
+    const x = clip(v128.load(scratch + SECOND + row + at));
+    v128.store(scratch + OUTPUTS + row + at, x);
+    y = f32x4.add(y, f32x4.mul(x, v128.load(weights + at)));
+  }
+  return total(y) + load<f32>(dense + <usize>field(plan, 76));
+}
+
+/** From the derivative by the output of one position to those by the sums of the second layer. */
+function backwardOutput(plan: usize, i: i32, scratch: usize, gradient: usize, slope: f32): void {
+  const weights = <usize>field(plan, 72);
+  const row = <usize>i << 7;
+  const s = f32x4.splat(slope);
+  for (let at: usize = 0; at < 128; at += 16) {
+    const x = v128.load(scratch + OUTPUTS + row + at);
+    addTo(gradient + weights + at, f32x4.mul(s, x));
+    const d = f32x4.mul(s, v128.load(<usize>field(plan, 48) + weights + at));
+    const inside = v128.and(d, isInside(x));
+    v128.store(scratch + SECOND + row + at, inside);
+    addTo(gradient + <usize>field(plan, 68) + at, inside);
+  }
+  const bias = gradient + <usize>field(plan, 76);
+  store<f32>(bias, load<f32>(bias) + slope);
+}
+
+/** From the derivatives by the sums of the second layer to those by the sums of the first layer of all. */
+function backwardLayers(plan: usize, first: i32, positions: i32, scratch: usize, gradient: usize): void {
+  const groups = groupsOf(plan);
+  listSlopes(scratch + SECOND, positions, scratch);
+  for (let i = 0; i < positions; i++) {
+    const out = scratch + FIRST + (<usize>i << 7);
+    backwardGroup(plan, groups, i, scratch, out, gradient + <usize>field(plan, 60));
+  }
+  addGradient(plan, groups, scratch);
+  listSlopes(scratch + FIRST, positions, scratch);
+  const viewBytes = <usize>field(plan, 0) << 2;
+  for (let group: usize = 0; group < groups; group++) {
+    const bias = (group << 7) % viewBytes; // the same neurons for both points of view
+    for (let i = 0; i < positions; i++)
+      backwardGroup(plan, group, i, scratch, placeOf(plan, first + i, group), gradient + bias);
+    addGradient(plan, group, scratch);
+  }
+}
+
+/** Lists the slopes that are not zero, by position and by neuron. */
+function listSlopes(slopes: usize, positions: i32, scratch: usize): void {
+  const neuronEnds = scratch + NEURON_ENDS;
+  for (let neuron: usize = 0; neuron < 32; neuron++)
+    store<u32>(neuronEnds + (neuron << 2), <u32>(scratch + BY_NEURON + neuron * LIST_BYTES));
+  for (let i: usize = 0; i < <usize>positions; i++, slopes += 128) {
+    let mask = 0;
+    for (let at: usize = 0; at < 128; at += 16)
+      mask |= i32x4.bitmask(f32x4.ne(v128.load(slopes + at), f32x4.splat(0))) << <i32>(at >> 2);
+    let to = scratch + BY_POSITION + i * LIST_BYTES;
+    for (; mask != 0; mask &= mask - 1, to += 8) {
+      const neuron = <usize>ctz(mask);
+      const slope = load<f32>(slopes + (neuron << 2));
+      store<f32>(to, slope);
+      store<u32>(to, <u32>(neuron << 7), 4);
+      const end = <usize>load<u32>(neuronEnds + (neuron << 2));
+      store<f32>(end, slope);
+      store<u32>(end, <u32>(i << 7), 4);
+      store<u32>(neuronEnds + (neuron << 2), <u32>end + 8);
+    }
+    store<u32>(scratch + POSITION_ENDS + (i << 2), <u32>to);
+  }
+}
+
+/** From the slopes of one position to those by a group of its inputs, as far as these are not clipped; adds them to the bias's gradient. */
+function backwardGroup(plan: usize, group: usize, i: usize, scratch: usize, out: usize, bias: usize): void {
+  const list = scratch + BY_POSITION + i * LIST_BYTES;
+  const end = <usize>load<u32>(scratch + POSITION_ENDS + (i << 2));
+  weightedSum(list, end, turnedAt(plan, group, scratch), ZEROS, out);
+  const inputs = inputsAt(group, scratch) + (i << 7);
+  for (let at: usize = 0; at < 128; at += 16) {
+    const d = v128.and(v128.load(out + at), isInside(v128.load(inputs + at)));
+    v128.store(out + at, d);
+    addTo(bias + at, d);
+  }
+}
+
+/** Adds to the gradient of a group of weights what a tile of positions makes of it. */
+function addGradient(plan: usize, group: usize, scratch: usize): void {
+  const inputs = inputsAt(group, scratch);
+  let row = turnedGradientAt(plan, group, scratch);
+  for (let neuron: usize = 0; neuron < 32; neuron++, row += 128) {
+    const list = scratch + BY_NEURON + neuron * LIST_BYTES;
+    weightedSum(list, <usize>load<u32>(scratch + NEURON_ENDS + (neuron << 2)), inputs, row, row);
+  }
+}
+
+/** out[32] = start[32] + the sum of factor * row[32] over a list. Not inlined, for the reason that `sumRows` is not. */
+function weightedSum(list: usize, end: usize, rows: usize, start: usize, out: usize): void {
+  let s0 = v128.load(start);
+  let s1 = v128.load(start, 16);
+  let s2 = v128.load(start, 32);
+  let s3 = v128.load(start, 48);
+  let s4 = v128.load(start, 64);
+  let s5 = v128.load(start, 80);
+  let s6 = v128.load(start, 96);
+  let s7 = v128.load(start, 112);
+  for (; list < end; list += 8) {
+    const v = v128.load32_splat(list);
+    const row = rows + <usize>load<u32>(list, 4);
+    s0 = f32x4.add(s0, f32x4.mul(v, v128.load(row)));
+    s1 = f32x4.add(s1, f32x4.mul(v, v128.load(row, 16)));
+    s2 = f32x4.add(s2, f32x4.mul(v, v128.load(row, 32)));
+    s3 = f32x4.add(s3, f32x4.mul(v, v128.load(row, 48)));
+    s4 = f32x4.add(s4, f32x4.mul(v, v128.load(row, 64)));
+    s5 = f32x4.add(s5, f32x4.mul(v, v128.load(row, 80)));
+    s6 = f32x4.add(s6, f32x4.mul(v, v128.load(row, 96)));
+    s7 = f32x4.add(s7, f32x4.mul(v, v128.load(row, 112)));
   }
   v128.store(out, s0);
   v128.store(out, s1, 16);
@@ -210,167 +442,4 @@ function affine(x: usize, list: usize, end: usize, weights: usize, bias: usize, 
   v128.store(out, s5, 80);
   v128.store(out, s6, 96);
   v128.store(out, s7, 112);
-}
-
-/** The way back through `affine`, for the inputs listed: inputSlopes[i] = weights[i] . slopes. */
-function affineBack(list: usize, end: usize, weights: usize, slopes: usize, inputSlopes: usize): void {
-  const d0 = v128.load(slopes);
-  const d1 = v128.load(slopes, 16);
-  const d2 = v128.load(slopes, 32);
-  const d3 = v128.load(slopes, 48);
-  const d4 = v128.load(slopes, 64);
-  const d5 = v128.load(slopes, 80);
-  const d6 = v128.load(slopes, 96);
-  const d7 = v128.load(slopes, 112);
-  for (; list < end; list += 2) {
-    const i = <usize>load<u16>(list);
-    const w = weights + (i << 7);
-    const a = f32x4.add(f32x4.mul(d0, v128.load(w)), f32x4.mul(d1, v128.load(w, 16)));
-    const b = f32x4.add(f32x4.mul(d2, v128.load(w, 32)), f32x4.mul(d3, v128.load(w, 48)));
-    const c = f32x4.add(f32x4.mul(d4, v128.load(w, 64)), f32x4.mul(d5, v128.load(w, 80)));
-    const d = f32x4.add(f32x4.mul(d6, v128.load(w, 96)), f32x4.mul(d7, v128.load(w, 112)));
-    store<f32>(inputSlopes + (i << 2), total(f32x4.add(f32x4.add(a, b), f32x4.add(c, d))));
-  }
-}
-
-/**
- * The gradient of the weights of `affine` for some positions at once: gradient[i] += x[i] * slopes, of each in turn; the x of the next
- * position lie `stride` bytes further on. The gradient of the first weights is larger than the nearest cache, so it is walked
- * through once for many positions.
- */
-function affineGradient(x: usize, stride: usize, slopes: usize, positions: i32, inputs: i32, gradient: usize): void {
-  const end = x + <usize>positions * stride;
-  for (let i: usize = 0; i < <usize>inputs; i++) {
-    const g = gradient + (i << 7);
-    let s0 = v128.load(g);
-    let s1 = v128.load(g, 16);
-    let s2 = v128.load(g, 32);
-    let s3 = v128.load(g, 48);
-    let s4 = v128.load(g, 64);
-    let s5 = v128.load(g, 80);
-    let s6 = v128.load(g, 96);
-    let s7 = v128.load(g, 112);
-    let d = slopes;
-    for (let at = x + (i << 2); at < end; at += stride, d += 128) {
-      if (load<u32>(at) == 0) continue; // clipped numbers have no -0
-      const v = v128.load32_splat(at);
-      s0 = f32x4.add(s0, f32x4.mul(v, v128.load(d)));
-      s1 = f32x4.add(s1, f32x4.mul(v, v128.load(d, 16)));
-      s2 = f32x4.add(s2, f32x4.mul(v, v128.load(d, 32)));
-      s3 = f32x4.add(s3, f32x4.mul(v, v128.load(d, 48)));
-      s4 = f32x4.add(s4, f32x4.mul(v, v128.load(d, 64)));
-      s5 = f32x4.add(s5, f32x4.mul(v, v128.load(d, 80)));
-      s6 = f32x4.add(s6, f32x4.mul(v, v128.load(d, 96)));
-      s7 = f32x4.add(s7, f32x4.mul(v, v128.load(d, 112)));
-    }
-    v128.store(g, s0);
-    v128.store(g, s1, 16);
-    v128.store(g, s2, 32);
-    v128.store(g, s3, 48);
-    v128.store(g, s4, 64);
-    v128.store(g, s5, 80);
-    v128.store(g, s6, 96);
-    v128.store(g, s7, 112);
-  }
-}
-
-/** Clips `bytes` of sums and lists what is not zero; returns the end of the list. */
-function clipAndList(from: usize, bytes: usize, to: usize, list: usize): usize {
-  let places: u64 = 0;
-  for (let at: usize = 0; at < bytes; at += 16) {
-    const x = clip(v128.load(from + at));
-    v128.store(to + at, x);
-    const mask = i32x4.bitmask(f32x4.gt(x, f32x4.splat(0)));
-    store<u64>(list, places + load<u64>(PLACES + (<usize>mask << 3)));
-    list += <usize>popcnt(mask) << 1;
-    places += 0x0004000400040004;
-  }
-  return list;
-}
-
-const FIRST_SUMS: usize = HIDDEN;
-const FIRST: usize = HIDDEN + 128;
-const SECOND_SUMS: usize = HIDDEN + 256;
-const SECOND: usize = HIDDEN + 384;
-const OUTPUT_SLOPES: usize = HIDDEN + 512; // of the second layer's sums
-const FIRST_ACTIVE: usize = HIDDEN + 768; // u16 x 32, with room for what is written past the end
-const LIST_END: usize = HIDDEN + 1024; // of ACTIVE
-const FIRST_LIST_END: usize = HIDDEN + 1028;
-
-/** Clips the sums where they are. */
-function forwardLayers(plan: usize, sums: usize, scratch: usize): f32 {
-  const dense = <usize>field(plan, 48);
-  const bytes = <usize>field(plan, 0) << 3;
-  const active = scratch + ACTIVE;
-  const end = clipAndList(sums, bytes, sums, active);
-  store<u32>(scratch + LIST_END, <u32>end);
-  const first = scratch + FIRST_SUMS;
-  affine(sums, active, end, dense + field(plan, 56), dense + field(plan, 60), first);
-  const firstEnd = clipAndList(first, 128, scratch + FIRST, scratch + FIRST_ACTIVE);
-  store<u32>(scratch + FIRST_LIST_END, <u32>firstEnd);
-  const second = scratch + SECOND_SUMS;
-  affine(scratch + FIRST, scratch + FIRST_ACTIVE, firstEnd, dense + field(plan, 64), dense + field(plan, 68), second);
-  const weights = dense + <usize>field(plan, 72);
-  let y = f32x4.splat(0);
-  for (let at: usize = 0; at < 128; at += 16) {
-    const x = clip(v128.load(second + at));
-    v128.store(scratch + SECOND + at, x);
-    y = f32x4.add(y, f32x4.mul(x, v128.load(weights + at)));
-  }
-  return total(y) + load<f32>(dense + <usize>field(plan, 76));
-}
-
-/** `sums` are clipped by now; the gradient of the first weights is left to `affineGradient`, which finds its slopes in `firstSlopes`. */
-function backwardLayers(
-  plan: usize,
-  slot: i32,
-  sums: usize,
-  scratch: usize,
-  firstSlopes: usize,
-  gradient: usize,
-  slope: f32,
-): void {
-  const dense = <usize>field(plan, 48);
-  const viewBytes = <usize>field(plan, 0) << 2;
-  const s = f32x4.splat(slope);
-  const bias = gradient + <usize>field(plan, 76);
-  store<f32>(bias, load<f32>(bias) + slope);
-  for (let at: usize = 0; at < 128; at += 16) {
-    addTo(gradient + <usize>field(plan, 72) + at, f32x4.mul(s, v128.load(scratch + SECOND + at)));
-    const d = f32x4.mul(s, v128.load(dense + <usize>field(plan, 72) + at));
-    const inside = v128.and(d, isInside(v128.load(scratch + SECOND_SUMS + at)));
-    v128.store(scratch + OUTPUT_SLOPES + at, inside);
-    addTo(gradient + <usize>field(plan, 68) + at, inside);
-    v128.store(firstSlopes + at, f32x4.splat(0));
-  }
-  affineBack(
-    scratch + FIRST_ACTIVE,
-    <usize>load<u32>(scratch + FIRST_LIST_END),
-    dense + field(plan, 64),
-    scratch + OUTPUT_SLOPES,
-    firstSlopes,
-  );
-  affineGradient(scratch + FIRST, 128, scratch + OUTPUT_SLOPES, 1, 32, gradient + field(plan, 64));
-  for (let at: usize = 0; at < 128; at += 16) {
-    const d = v128.and(v128.load(firstSlopes + at), isInside(v128.load(scratch + FIRST_SUMS + at)));
-    v128.store(firstSlopes + at, d);
-    addTo(gradient + <usize>field(plan, 60) + at, d);
-  }
-  const slopes = scratch + SLOPES;
-  memory.fill(slopes, 0, viewBytes << 1);
-  affineBack(
-    scratch + ACTIVE,
-    <usize>load<u32>(scratch + LIST_END),
-    dense + field(plan, 56),
-    firstSlopes,
-    slopes,
-  );
-  for (let view: usize = 0; view < 2; view++) {
-    for (let at: usize = 0; at < viewBytes; at += 16) {
-      const place = view * viewBytes + at;
-      const d = v128.and(v128.load(slopes + place), isInside(v128.load(sums + place)));
-      storeDerivative(plan, slot, view, at, d);
-      addTo(gradient + at, d);
-    }
-  }
 }

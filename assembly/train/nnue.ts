@@ -1,26 +1,42 @@
 // Training of efficiently updatable networks: the first layer, which is sparse. A position has some thirty inputs of
 // thousands for each point of view; whatever is done costs by inputs that are on, not by weights.
 //
-// Both directions walk the first layer in *slices* of 32 neurons: sums stay in registers, and the part of the weights
-// (forward) or of the derivatives (backward) that is being read stays in the cache. Backward, inputs and not positions are
-// the outer loop: `nnueSort` lists for each input the points of view it is on for, so that every row of the gradient
-// belongs to one thread and is summed in the order of the positions, whatever the number of threads.
+// Both directions deal with one king after another: its inputs are a small part of the weights, and its points of view a small
+// part of the derivatives. Positions are ordered by the places of their two kings, and points of view numbered in this order,
+// those of one king together; so positions that are neighbours have neighbours for points of view, on either side. Weights and
+// derivatives are cut into *slices* of 32 neurons besides: sums stay in registers, and what is read again and again stays in
+// the cache. Backward, inputs and not positions are the outer loop: `nnueSort` lists for each input the points of view it is
+// on for, so that every row of the gradient is summed in one order, whatever the number of threads.
 //
-// A plan at an address says where everything is (src/training/nnue/plan.ts writes it); all fields are 32-bit:
+// A plan at an address says where everything is (src/training/nnue/memory.ts writes it); all fields are 32-bit:
 //   0 hidden, neurons for each point of view, a multiple of 32   4 rows, inputs in all   8 kinds: row k * kinds + i is input
 //   i for king k   12 slots, room for positions   16 layers: 1 as HalfKP's 32-32-1, 2 one output straight away   20 outputs
 //  24 inputs: u16 x 2 x 32 for each slot, mover first
-//  28 facts: 8 bytes for each slot: u8 number of inputs, u8 output, i16 score, i8 result
-//  32 effective: f32 [slices][rows][32], the weights of the first layer, filled by `nnueFold` where they are needed
-//  36 derivatives: f32 [slices][2 * slots][32], of the loss by the sums of the first layer
-//  40 starts: u32 [rows + 1], 44 points: u32 [...]: input r is on for points[starts[r]] .. points[starts[r + 1] - 1]
+//  28 facts: 8 bytes for each slot: u8 number of inputs, u8 output, i16 score, i8 result, u8 x 2 places of the kings
+//  32 numbers: u32 [slots][2] of the points of view, by position
+//  36 sums: f32 [slices][2 * slots][32] of the first layer, by number; learning puts the derivatives of the loss in their place
+//  40 starts: u32 [rows + 1], 44 points: u32 [...]: input r is on for the points of view points[starts[r]] ..
+//     points[starts[r + 1] - 1], each 128 times its number
 //  48 dense: f32, biases of the first layer and all that comes behind it    52 its bytes, a multiple of 64
 //  56 x 6 offsets in it: first weights [2 * hidden][32], first biases, second weights [32][32], second biases, output
 //     weights ([outputs][2 * hidden] or [32]), output biases
 //  80 f32 logit: of the prediction 1 / (1 + exp(-logit * output))   84 f32 scores' logit a centipawn   88 f32 share of the result
+//  92 kings: u32 [KINGS + 1]: king k has the numbers kings[k] .. kings[k + 1] - 1
+//  96 kinds of inputs that are on, by number: u32 [2 * slots][32], 128 times the kind   100 how many: u8 [2 * slots]
+// 104 order: u32 [slots], which slot is the first position, the second, ...
+//
+// Weights of the first layer and what the optimiser keeps of them lie in slices too: f32 [slices][rows][32].
+import { optimise } from "./optimisers";
 
 /** Neurons in a slice: 8 vectors, which leaves registers for addresses. */
 const SLICE_BYTES: usize = 128;
+
+/** A slice of nothing, to begin sums with. */
+export const ZEROS: usize = memory.data(128, 16);
+
+const KINGS: usize = 64; // places of the king at most
+const PAIRS_BYTES: usize = (KINGS * KINGS) << 2;
+const POINTS_AT_ONCE: u32 = 2048; // points of view whose slice of derivatives, 256 KB, stays in the second cache
 
 // @ts-expect-error: decorator
 @inline
@@ -30,7 +46,7 @@ export function field(plan: usize, offset: usize): i32 {
 
 // @ts-expect-error: decorator
 @inline
-export function inputsOf(plan: usize, slot: i32, view: i32): usize {
+function inputsOf(plan: usize, slot: i32, view: i32): usize {
   return <usize>field(plan, 24) + (<usize>slot << 7) + (<usize>view << 6);
 }
 
@@ -40,213 +56,311 @@ export function factsOf(plan: usize, slot: i32): usize {
   return <usize>field(plan, 28) + (<usize>slot << 3);
 }
 
-/** Adds to `counts` (u32 [rows]) how often each input is on in the slots. */
-export function nnueCount(plan: usize, first: i32, count: i32, counts: usize): void {
+// @ts-expect-error: decorator
+@inline
+export function slotOf(plan: usize, position: i32): i32 {
+  return load<i32>(<usize>field(plan, 104) + (<usize>position << 2));
+}
+
+/** The first slice of the sums, or the derivatives, of a point of view. */
+// @ts-expect-error: decorator
+@inline
+export function sumsOf(plan: usize, position: i32, view: usize): usize {
+  const number = load<u32>(<usize>field(plan, 32) + (<usize>position << 3) + (view << 2));
+  return <usize>field(plan, 36) + (<usize>number << 7);
+}
+
+/** From one slice of the sums to the next. */
+// @ts-expect-error: decorator
+@inline
+export function sumsStride(plan: usize): usize {
+  return <usize>field(plan, 12) << 8;
+}
+
+/** Notes where the kings of some slots stand; 0 if there is nothing but kings. */
+export function nnueKings(plan: usize, first: i32, count: i32): void {
+  const kinds = <u32>field(plan, 8);
   for (let slot = first; slot < first + count; slot++) {
-    const length = <usize>load<u8>(factsOf(plan, slot));
+    const facts = factsOf(plan, slot);
+    const isBare = load<u8>(facts) == 0;
+    store<u8>(facts, isBare ? 0 : <u8>(<u32>load<u16>(inputsOf(plan, slot, 0)) / kinds), 5);
+    store<u8>(facts, isBare ? 0 : <u8>(<u32>load<u16>(inputsOf(plan, slot, 1)) / kinds), 6);
+  }
+}
+
+/** Orders the slots that are used, `kept` (i32) of each of some blocks of `size`, by the places of the kings. */
+export function nnueOrder(plan: usize, kept: usize, blocks: i32, size: i32, scratch: usize): void {
+  const order = <usize>field(plan, 104);
+  memory.fill(scratch, 0, PAIRS_BYTES);
+  for (let block = 0; block < blocks; block++) {
+    const end = block * size + load<i32>(kept + (<usize>block << 2));
+    for (let slot = block * size; slot < end; slot++) increment(pairOf(plan, slot, scratch));
+  }
+  let next: u32 = 0;
+  for (let place = scratch; place < scratch + PAIRS_BYTES; place += 4) {
+    const count = load<u32>(place);
+    store<u32>(place, next);
+    next += count;
+  }
+  for (let block = 0; block < blocks; block++) {
+    const end = block * size + load<i32>(kept + (<usize>block << 2));
+    for (let slot = block * size; slot < end; slot++)
+      store<u32>(order + (<usize>increment(pairOf(plan, slot, scratch)) << 2), slot);
+  }
+}
+
+// @ts-expect-error: decorator
+@inline
+function pairOf(plan: usize, slot: i32, pairs: usize): usize {
+  const facts = factsOf(plan, slot);
+  return pairs + ((<usize>load<u8>(facts, 5) * KINGS + <usize>load<u8>(facts, 6)) << 2);
+}
+
+/** Adds to `counts` (u32 [rows], then [KINGS]) how often each input is on in some positions, and how often each king stands there. */
+export function nnueCount(plan: usize, first: i32, count: i32, counts: usize): void {
+  const kings = counts + (<usize>field(plan, 4) << 2);
+  for (let i = first; i < first + count; i++) {
+    const slot = slotOf(plan, i);
+    const facts = factsOf(plan, slot);
+    const length = <usize>load<u8>(facts);
     for (let view = 0; view < 2; view++) {
       const list = inputsOf(plan, slot, view);
-      for (let at = list; at < list + (length << 1); at += 2) {
-        const place = counts + (<usize>load<u16>(at) << 2);
-        store<u32>(place, load<u32>(place) + 1);
-      }
+      increment(kings + (<usize>load<u8>(facts + view, 5) << 2));
+      for (let at = list; at < list + (length << 1); at += 2) increment(counts + (<usize>load<u16>(at) << 2));
     }
   }
 }
 
+/** Adds one; what was there before. */
+// @ts-expect-error: decorator
+@inline
+function increment(place: usize): u32 {
+  const before = load<u32>(place);
+  store<u32>(place, before + 1);
+  return before;
+}
+
 /** Turns the counts of `threads` threads, one array behind another, into the places where each begins to write. */
 export function nnueStarts(plan: usize, counts: usize, threads: i32): void {
-  const rows = field(plan, 4);
-  const starts = <usize>field(plan, 40);
+  const rows = <usize>field(plan, 4);
+  const stride = (rows + KINGS) << 2;
+  startsOf(counts, stride, threads, rows, <usize>field(plan, 40));
+  startsOf(counts + (rows << 2), stride, threads, KINGS, <usize>field(plan, 92));
+}
+
+function startsOf(counts: usize, stride: usize, threads: i32, length: usize, starts: usize): void {
   let next: u32 = 0;
-  for (let row = 0; row < rows; row++) {
-    store<u32>(starts + (<usize>row << 2), next);
+  for (let i: usize = 0; i < length; i++) {
+    store<u32>(starts + (i << 2), next);
     for (let thread = 0; thread < threads; thread++) {
-      const place = counts + (<usize>(thread * rows + row) << 2);
+      const place = counts + <usize>thread * stride + (i << 2);
       const count = load<u32>(place);
       store<u32>(place, next);
       next += count;
     }
   }
-  store<u32>(starts + (<usize>rows << 2), next);
+  store<u32>(starts + (length << 2), next);
 }
 
-/** Lists the points of view, 2 * slot + view, by input; `places` is what `nnueStarts` left for this thread. */
+/** Numbers the points of view by king and lists them by input; `places` is what `nnueStarts` left for this thread. */
 export function nnueSort(plan: usize, first: i32, count: i32, places: usize): void {
+  const kings = places + (<usize>field(plan, 4) << 2);
+  const numbers = <usize>field(plan, 32);
   const points = <usize>field(plan, 44);
-  for (let slot = first; slot < first + count; slot++) {
-    const length = <usize>load<u8>(factsOf(plan, slot));
+  const kinds = <usize>field(plan, 96);
+  const lengths = <usize>field(plan, 100);
+  for (let i = first; i < first + count; i++) {
+    const slot = slotOf(plan, i);
+    const facts = factsOf(plan, slot);
+    const length = <usize>load<u8>(facts);
     for (let view = 0; view < 2; view++) {
       const list = inputsOf(plan, slot, view);
-      for (let at = list; at < list + (length << 1); at += 2) {
-        const place = places + (<usize>load<u16>(at) << 2);
-        const next = load<u32>(place);
-        store<u32>(place, next + 1);
-        store<u32>(points + (<usize>next << 2), (slot << 1) | view);
+      const king = <usize>load<u8>(facts + view, 5);
+      const number = increment(kings + (king << 2));
+      const base = king * <usize>field(plan, 8);
+      store<u32>(numbers + (<usize>i << 3) + (<usize>view << 2), number);
+      store<u8>(lengths + number, <u8>length);
+      for (let at: usize = 0; at < length << 1; at += 2) {
+        const row = <usize>load<u16>(list + at);
+        store<u32>(kinds + (<usize>number << 7) + (at << 1), <u32>((row - base) * SLICE_BYTES));
+        store<u32>(points + (<usize>increment(places + (row << 2)) << 2), number * <u32>SLICE_BYTES);
       }
     }
   }
 }
 
+/** Bytes of scratch memory that the functions of this file need. */
+export function rowsScratchBytes(plan: usize): i32 {
+  return max(field(plan, 8) * (2 * <i32>SLICE_BYTES + 6), <i32>PAIRS_BYTES);
+}
+
+// @ts-expect-error: decorator
+@inline
+function isOn(plan: usize, row: usize): bool {
+  const at = <usize>field(plan, 40) + (row << 2);
+  return load<u32>(at) != load<u32>(at, 4);
+}
+
 /**
- * Makes the effective weights of rows `first` to before `end`: their own (f32 [rows][hidden]) and those that all kings share
- * (f32 [kinds][hidden], or 0 if there are none). Rows that no position uses are passed over unless `all`.
+ * A slice of the sums of all points of view of one king. The weights are the king's own and, if there are any, those that all
+ * kings share.
  */
-export function nnueFold(plan: usize, own: usize, shared: usize, first: i32, end: i32, all: bool): void {
-  const rowBytes = <usize>field(plan, 0) << 2;
+export function nnueGather(plan: usize, king: i32, slice: i32, own: usize, shared: usize, scratch: usize): void {
+  const kings = <usize>field(plan, 92) + (<usize>king << 2);
+  let number = <usize>load<u32>(kings);
+  const end = <usize>load<u32>(kings, 4);
+  if (number == end) return;
+  const kinds = <usize>field(plan, 8);
+  let weights = own + (<usize>slice * <usize>field(plan, 4) + <usize>king * kinds) * SLICE_BYTES;
+  if (shared) {
+    fold(plan, <usize>king * kinds, weights, shared + <usize>slice * kinds * SLICE_BYTES, scratch);
+    weights = scratch;
+  }
+  const bias = <usize>field(plan, 48) + <usize>slice * SLICE_BYTES;
+  let out = <usize>field(plan, 36) + <usize>slice * sumsStride(plan) + number * SLICE_BYTES;
+  for (; number < end; number++, out += SLICE_BYTES) {
+    const list = <usize>field(plan, 96) + (number << 7);
+    sumRows(list, list + (<usize>load<u8>(<usize>field(plan, 100) + number) << 2), u32.MAX_VALUE, weights, bias, out);
+  }
+}
+
+/**
+ * A slice of a sum: out[32] = start[32] + the rows at the offsets listed, u32, up to the first that is not below `limit`; returns
+ * where that one stands. A function of its own, not inlined: V8 would unroll a loop within a loop, and then has too few registers
+ * for the sums.
+ */
+function sumRows(list: usize, end: usize, limit: u32, rows: usize, start: usize, out: usize): usize {
+  let s0 = v128.load(start);
+  let s1 = v128.load(start, 16);
+  let s2 = v128.load(start, 32);
+  let s3 = v128.load(start, 48);
+  let s4 = v128.load(start, 64);
+  let s5 = v128.load(start, 80);
+  let s6 = v128.load(start, 96);
+  let s7 = v128.load(start, 112);
+  for (; list < end; list += 4) {
+    const offset = load<u32>(list);
+    if (offset >= limit) break;
+    const row = rows + <usize>offset;
+    s0 = f32x4.add(s0, v128.load(row));
+    s1 = f32x4.add(s1, v128.load(row, 16));
+    s2 = f32x4.add(s2, v128.load(row, 32));
+    s3 = f32x4.add(s3, v128.load(row, 48));
+    s4 = f32x4.add(s4, v128.load(row, 64));
+    s5 = f32x4.add(s5, v128.load(row, 80));
+    s6 = f32x4.add(s6, v128.load(row, 96));
+    s7 = f32x4.add(s7, v128.load(row, 112));
+  }
+  v128.store(out, s0);
+  v128.store(out, s1, 16);
+  v128.store(out, s2, 32);
+  v128.store(out, s3, 48);
+  v128.store(out, s4, 64);
+  v128.store(out, s5, 80);
+  v128.store(out, s6, 96);
+  v128.store(out, s7, 112);
+  return list;
+}
+
+/** Adds the shared weights to a king's own, a slice of each, where an input is on. */
+function fold(plan: usize, firstRow: usize, own: usize, shared: usize, to: usize): void {
+  const kinds = <usize>field(plan, 8);
+  for (let kind: usize = 0; kind < kinds; kind++) {
+    if (!isOn(plan, firstRow + kind)) continue;
+    const at = kind * SLICE_BYTES;
+    for (let i = at; i < at + SLICE_BYTES; i += 16)
+      v128.store(to + i, f32x4.add(v128.load(own + i), v128.load(shared + i)));
+  }
+}
+
+/**
+ * Takes one step with a slice of the first layer's weights: those of inputs that are on in the batch, or all if `everyRow`.
+ * `own` and `shared` (0 if there are none) are the weights, and behind each what the optimiser keeps of them. A gradient is
+ * used as soon as it is known and nowhere kept.
+ */
+export function nnueUpdate(
+  plan: usize,
+  slice: i32,
+  rule: usize,
+  everyRow: bool,
+  own: usize,
+  own0: usize,
+  own1: usize,
+  shared: usize,
+  shared0: usize,
+  shared1: usize,
+  scratch: usize,
+): void {
+  const kinds = <usize>field(plan, 8);
   const rows = <usize>field(plan, 4);
-  const kinds = field(plan, 8);
-  const starts = <usize>field(plan, 40);
-  const sliceStride = rows * SLICE_BYTES;
-  for (let row = first; row < end; row++) {
-    const at = starts + (<usize>row << 2);
-    if (!all && load<u32>(at) == load<u32>(at, 4)) continue;
-    let from = own + <usize>row * rowBytes;
-    let add = shared + <usize>(row % kinds) * rowBytes;
-    const stop = from + rowBytes;
-    let to = <usize>field(plan, 32) + <usize>row * SLICE_BYTES;
-    while (from < stop) {
-      for (let i: usize = 0; i < SLICE_BYTES; i += 16) {
-        const w = v128.load(from + i);
-        v128.store(to + i, shared ? f32x4.add(w, v128.load(add + i)) : w);
-      }
-      from += SLICE_BYTES;
-      add += SLICE_BYTES;
-      to += sliceStride;
+  const bytes = kinds * SLICE_BYTES;
+  const gradient = scratch; // of one king
+  const sum = gradient + bytes; // of all kings
+  const cursors = sum + bytes; // u32 [kinds]
+  const moves = cursors + (kinds << 2); // u8 [kinds]: whether a row is to be moved
+  const anyMoves = moves + kinds;
+  memory.fill(sum, 0, bytes);
+  memory.fill(anyMoves, <u8>everyRow, kinds);
+  for (let king: usize = 0, first: usize = 0; first < rows; king++, first += kinds) {
+    memory.fill(moves, <u8>everyRow, kinds);
+    if (everyRow) memory.fill(gradient, 0, bytes);
+    kingGradient(plan, slice, king, gradient, cursors);
+    for (let kind: usize = 0; kind < kinds; kind++) {
+      if (!isOn(plan, first + kind)) continue;
+      store<u8>(moves + kind, 1);
+      store<u8>(anyMoves + kind, 1);
+      for (let i = kind * SLICE_BYTES; i < (kind + 1) * SLICE_BYTES; i += 16)
+        v128.store(sum + i, f32x4.add(v128.load(sum + i), v128.load(gradient + i)));
     }
+    updateRows(rule, own, own0, own1, (<usize>slice * rows + first) * SLICE_BYTES, gradient, moves, kinds);
   }
+  if (shared) updateRows(rule, shared, shared0, shared1, <usize>slice * bytes, sum, anyMoves, kinds);
 }
 
-const KINGS: usize = 64; // places of the king at most
-
-/** Bytes that `nnueGather` needs at `order` for so many slots. */
-// @ts-expect-error: decorator
-@inline
-export function orderBytes(slots: i32): i32 {
-  return <i32>(KINGS << 2) + (slots << 3);
-}
-
-/** Where the king of a point of view (2 * slot + view, counted from `first`) stands; 0 if there is nothing but kings. */
-// @ts-expect-error: decorator
-@inline
-function kingOf(plan: usize, first: i32, point: i32): usize {
-  const slot = first + (point >> 1);
-  if (load<u8>(factsOf(plan, slot)) == 0) return 0;
-  return <usize>(<i32>load<u16>(inputsOf(plan, slot, point & 1)) / field(plan, 8));
-}
-
-/** Lists the points of view of some slots by the place of the king, u32 [2 * count] behind KINGS counters. */
-function orderByKing(plan: usize, first: i32, count: i32, order: usize): void {
-  memory.fill(order, 0, KINGS << 2);
-  const points = order + (KINGS << 2);
-  for (let point = 0; point < count << 1; point++) {
-    const place = order + (kingOf(plan, first, point) << 2);
-    store<u32>(place, load<u32>(place) + 1);
-  }
-  let next: u32 = 0;
-  for (let at = order; at < points; at += 4) {
-    const length = load<u32>(at);
-    store<u32>(at, next);
-    next += length;
-  }
-  for (let point = 0; point < count << 1; point++) {
-    const place = order + (kingOf(plan, first, point) << 2);
-    const at = load<u32>(place);
-    store<u32>(place, at + 1);
-    store<u32>(points + (<usize>at << 2), point);
-  }
-}
-
-/**
- * The first layer's sums of some slots, f32 [count][2][hidden] into `sums`. One king is dealt with after another, since
- * its inputs are a small part of the weights, which stays in the cache.
- */
-export function nnueGather(plan: usize, first: i32, count: i32, sums: usize, order: usize): void {
-  orderByKing(plan, first, count, order);
-  const points = order + (KINGS << 2);
-  const pointsEnd = points + (<usize>count << 3);
-  const rowBytes = <usize>field(plan, 0) << 2;
-  const sliceStride = <usize>field(plan, 4) * SLICE_BYTES;
-  let weights = <usize>field(plan, 32);
-  let bias = <usize>field(plan, 48);
-  for (let slice: usize = 0; slice < rowBytes; slice += SLICE_BYTES) {
-    for (let next = points; next < pointsEnd; next += 4) {
-      const point = load<u32>(next);
-      const slot = first + <i32>(point >> 1);
-      const out = sums + slice + <usize>point * rowBytes;
-      let at = inputsOf(plan, slot, point & 1);
-      const end = at + (<usize>load<u8>(factsOf(plan, slot)) << 1);
-      let s0 = v128.load(bias);
-      let s1 = v128.load(bias, 16);
-      let s2 = v128.load(bias, 32);
-      let s3 = v128.load(bias, 48);
-      let s4 = v128.load(bias, 64);
-      let s5 = v128.load(bias, 80);
-      let s6 = v128.load(bias, 96);
-      let s7 = v128.load(bias, 112);
-      for (; at < end; at += 2) {
-        const row = weights + (<usize>load<u16>(at) << 7);
-        s0 = f32x4.add(s0, v128.load(row));
-        s1 = f32x4.add(s1, v128.load(row, 16));
-        s2 = f32x4.add(s2, v128.load(row, 32));
-        s3 = f32x4.add(s3, v128.load(row, 48));
-        s4 = f32x4.add(s4, v128.load(row, 64));
-        s5 = f32x4.add(s5, v128.load(row, 80));
-        s6 = f32x4.add(s6, v128.load(row, 96));
-        s7 = f32x4.add(s7, v128.load(row, 112));
-      }
-      v128.store(out, s0);
-      v128.store(out, s1, 16);
-      v128.store(out, s2, 32);
-      v128.store(out, s3, 48);
-      v128.store(out, s4, 64);
-      v128.store(out, s5, 80);
-      v128.store(out, s6, 96);
-      v128.store(out, s7, 112);
-    }
-    weights += sliceStride;
-    bias += SLICE_BYTES;
-  }
-}
-
-/** The gradient of a slice of rows `first` to before `end`, into f32 [rows][hidden]; rows that are never on stay as they are. */
-export function nnueRowGradients(plan: usize, slice: i32, first: i32, end: i32, gradients: usize): void {
-  const rowBytes = <usize>field(plan, 0) << 2;
-  const starts = <usize>field(plan, 40);
+/** A slice of the gradient of those rows of a king that are on: sums of the derivatives of the points of view they are on for. */
+function kingGradient(plan: usize, slice: i32, king: usize, gradient: usize, cursors: usize): void {
+  const kinds = <usize>field(plan, 8);
   const points = <usize>field(plan, 44);
-  const derivatives = <usize>field(plan, 36) + (<usize>slice * <usize>field(plan, 12) << 8);
-  for (let row = first; row < end; row++) {
-    let at = points + (<usize>load<u32>(starts + (<usize>row << 2)) << 2);
-    const stop = points + (<usize>load<u32>(starts + (<usize>row << 2), 4) << 2);
-    if (at == stop) continue;
-    let s0 = f32x4.splat(0);
-    let s1 = s0;
-    let s2 = s0;
-    let s3 = s0;
-    let s4 = s0;
-    let s5 = s0;
-    let s6 = s0;
-    let s7 = s0;
-    for (; at < stop; at += 4) {
-      const d = derivatives + (<usize>load<u32>(at) << 7);
-      s0 = f32x4.add(s0, v128.load(d));
-      s1 = f32x4.add(s1, v128.load(d, 16));
-      s2 = f32x4.add(s2, v128.load(d, 32));
-      s3 = f32x4.add(s3, v128.load(d, 48));
-      s4 = f32x4.add(s4, v128.load(d, 64));
-      s5 = f32x4.add(s5, v128.load(d, 80));
-      s6 = f32x4.add(s6, v128.load(d, 96));
-      s7 = f32x4.add(s7, v128.load(d, 112));
+  const derivatives = <usize>field(plan, 36) + <usize>slice * sumsStride(plan);
+  const kings = <usize>field(plan, 92) + (king << 2);
+  const end = load<u32>(kings, 4);
+  const starts = <usize>field(plan, 40) + ((king * kinds) << 2);
+  for (let kind: usize = 0; kind < kinds; kind++)
+    store<u32>(cursors + (kind << 2), <u32>points + (load<u32>(starts + (kind << 2)) << 2));
+  let isFirst = true;
+  for (let first = load<u32>(kings); first < end; first += POINTS_AT_ONCE) {
+    const limit = (first + POINTS_AT_ONCE) * <u32>SLICE_BYTES;
+    for (let kind: usize = 0; kind < kinds; kind++) {
+      if (!isOn(plan, king * kinds + kind)) continue;
+      const cursor = cursors + (kind << 2);
+      const stop = points + (<usize>load<u32>(starts + (kind << 2), 4) << 2);
+      const row = gradient + kind * SLICE_BYTES;
+      const before = isFirst ? ZEROS : row;
+      store<u32>(cursor, <u32>sumRows(<usize>load<u32>(cursor), stop, limit, derivatives, before, row));
     }
-    const out = gradients + <usize>row * rowBytes + (<usize>slice << 7);
-    v128.store(out, s0);
-    v128.store(out, s1, 16);
-    v128.store(out, s2, 32);
-    v128.store(out, s3, 48);
-    v128.store(out, s4, 64);
-    v128.store(out, s5, 80);
-    v128.store(out, s6, 96);
-    v128.store(out, s7, 112);
+    isFirst = false;
+  }
+}
+
+/** Has the optimiser move the rows that are to be moved, neighbours at once; they begin `offset` bytes behind the three arrays. */
+function updateRows(
+  rule: usize,
+  weights: usize,
+  kept0: usize,
+  kept1: usize,
+  offset: usize,
+  gradient: usize,
+  moves: usize,
+  count: usize,
+): void {
+  for (let row: usize = 0; row < count; row++) {
+    if (!load<u8>(moves + row)) continue;
+    const first = row;
+    while (row < count && load<u8>(moves + row)) row++;
+    const at = first * SLICE_BYTES;
+    const length = <i32>(((row - first) * SLICE_BYTES) >> 2);
+    const place = offset + at;
+    optimise(rule, weights + place, gradient + at, kept0 ? kept0 + place : 0, kept1 ? kept1 + place : 0, length);
   }
 }
 

@@ -147,3 +147,25 @@ export function adadelta(
     store<f32>(parameter + i, p - learningRate * step);
   }
 }
+
+const SGD: u32 = 0;
+const ADAM: u32 = 1;
+
+/**
+ * A step by the rule at an address: u32, which of the above in the order of KERNELS (src/tensor/optimisers/optimiser.ts), then its
+ * numbers, f32 each, in the order of its arguments.
+ */
+export function optimise(rule: usize, parameter: usize, gradient: usize, slot0: usize, slot1: usize, length: i32): void {
+  const a = load<f32>(rule, 4);
+  const b = load<f32>(rule, 8);
+  const c = load<f32>(rule, 12);
+  const d = load<f32>(rule, 16);
+  const e = load<f32>(rule, 20);
+  const f = load<f32>(rule, 24);
+  const which = load<u32>(rule);
+  if (which == SGD) sgd(parameter, gradient, slot0, length, a, b, c != 0, d, e);
+  else if (which == ADAM) {
+    const keep = load<f32>(rule, 32);
+    adam(parameter, gradient, slot0, slot1, length, a, b, c, d, e, f, load<f32>(rule, 28), keep, load<f32>(rule, 36));
+  } else adadelta(parameter, gradient, slot0, slot1, length, a, b, c, d, e, f);
+}

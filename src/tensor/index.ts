@@ -25,6 +25,8 @@ export {
   type Optimiser,
   type OptimiserState,
   type ParameterRange,
+  RULE_BYTES,
+  writeRule,
 } from "./optimisers/optimiser.js";
 export { SGD_DEFAULTS, type SgdConfig, sgd } from "./optimisers/sgd.js";
 export { full, type Initialiser, normal, Parameter, parameter, parametersOf, uniform } from "./parameter.js";

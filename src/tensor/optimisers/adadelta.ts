@@ -1,4 +1,4 @@
-import type { Optimiser } from "./optimiser.js";
+import { fromRule, type Optimiser } from "./optimiser.js";
 
 export interface AdadeltaConfig {
   rho: number; // decay of both means of squares
@@ -11,28 +11,8 @@ export const ADADELTA_DEFAULTS: AdadeltaConfig = { rho: 0.9, epsilon: 1e-6, weig
 /** Adadelta as PyTorch's; its usual learning rate is 1. */
 export function adadelta(config: Partial<AdadeltaConfig> = {}): Optimiser {
   const { rho, epsilon, weightDecay } = { ...ADADELTA_DEFAULTS, ...config };
-  return {
-    name: "adadelta",
-    slots: ["square_avg", "acc_delta"],
-    init: () => ({ step: 0 }),
-    update(kernels, ranges, state, learningRate, gradientScale = 1) {
-      for (const { parameter, gradient, slots, length, decay } of ranges) {
-        const pull = decay ? weightDecay : 0;
-        kernels.adadelta(
-          parameter,
-          gradient,
-          slots[0],
-          slots[1],
-          length,
-          learningRate,
-          rho,
-          1 - rho,
-          epsilon,
-          pull,
-          gradientScale,
-        );
-      }
-      return { step: state.step + 1 };
-    },
-  };
+  return fromRule("adadelta", ["square_avg", "acc_delta"], (_, learningRate, gradientScale, decay) => ({
+    kernel: "adadelta",
+    numbers: [learningRate, rho, 1 - rho, epsilon, decay ? weightDecay : 0, gradientScale],
+  }));
 }

@@ -1,4 +1,4 @@
-import type { Optimiser } from "./optimiser.js";
+import { fromRule, type Optimiser } from "./optimiser.js";
 
 export interface AdamConfig {
   beta1: number; // decay of the mean of gradients
@@ -20,33 +20,21 @@ export const adamW = (config: Partial<AdamConfig> = {}): Optimiser =>
 
 function create(name: string, decoupled: boolean, config: AdamConfig): Optimiser {
   const { beta1, beta2, epsilon, weightDecay } = config;
-  return {
-    name,
-    slots: ["exp_avg", "exp_avg_sq"],
-    init: () => ({ step: 0 }),
-    update(kernels, ranges, state, learningRate, gradientScale = 1) {
-      const step = state.step + 1;
-      const stepSize = learningRate / (1 - beta1 ** step);
-      const rootScale = 1 / Math.sqrt(1 - beta2 ** step);
-      for (const { parameter, gradient, slots, length, decay } of ranges) {
-        kernels.adam(
-          parameter,
-          gradient,
-          slots[0],
-          slots[1],
-          length,
-          stepSize,
-          1 - beta1,
-          beta2,
-          1 - beta2,
-          rootScale,
-          epsilon,
-          decay && !decoupled ? weightDecay : 0,
-          decay && decoupled ? 1 - learningRate * weightDecay : 1,
-          gradientScale,
-        );
-      }
-      return { step };
-    },
-  };
+  return fromRule(name, ["exp_avg", "exp_avg_sq"], (state, learningRate, gradientScale, decay) => {
+    const step = state.step + 1;
+    return {
+      kernel: "adam",
+      numbers: [
+        learningRate / (1 - beta1 ** step),
+        1 - beta1,
+        beta2,
+        1 - beta2,
+        1 / Math.sqrt(1 - beta2 ** step),
+        epsilon,
+        decay && !decoupled ? weightDecay : 0,
+        decay && decoupled ? 1 - learningRate * weightDecay : 1,
+        gradientScale,
+      ],
+    };
+  });
 }

@@ -1,17 +1,31 @@
 import { compileWasm, createMemory, WasmInstance } from "#base";
 import type { Nnue } from "#models";
-import { type Optimiser, type Parameter, parametersOf, type TrainKernels } from "#tensor";
+import { type Optimiser, type Parameter, parametersOf, RULE_BYTES, type TrainKernels } from "#tensor";
 
 /** The functions of assembly/train for these networks, beside the optimisers. */
 export interface NnueKernels extends TrainKernels {
+  nnueKings(plan: number, first: number, count: number): void;
+  nnueOrder(plan: number, kept: number, blocks: number, size: number, scratch: number): void;
   nnueCount(plan: number, first: number, count: number, counts: number): void;
   nnueStarts(plan: number, counts: number, threads: number): void;
   nnueSort(plan: number, first: number, count: number, places: number): void;
-  nnueFold(plan: number, own: number, shared: number, first: number, end: number, all: boolean): void;
+  nnueGather(plan: number, king: number, slice: number, own: number, shared: number, scratch: number): void;
   nnueLearn(plan: number, first: number, count: number, scratch: number, gradient: number): number;
   nnuePredict(plan: number, first: number, count: number, scratch: number, outputs: number): number;
-  nnueRowGradients(plan: number, slice: number, first: number, end: number, gradients: number): void;
-  nnueScratchBytes(plan: number, positions: number): number;
+  nnueUpdate(
+    plan: number,
+    slice: number,
+    rule: number,
+    everyRow: boolean,
+    own: number,
+    own0: number,
+    own1: number,
+    shared: number,
+    shared0: number,
+    shared1: number,
+    scratch: number,
+  ): void;
+  nnueScratchBytes(plan: number): number;
   clampRange(array: number, length: number, limit: number): void;
 }
 
@@ -21,6 +35,7 @@ export const RECORD_BYTES = 40;
 export const INPUT_BYTES = 128; // of a position: 2 x 32 u16
 export const FACT_BYTES = 8;
 const SLICE = 32; // neurons
+const KINGS = 64; // places of the king at most
 
 /** What a position is to teach. */
 export interface NnueTarget {
@@ -36,10 +51,11 @@ export interface Room {
   shape: readonly number[];
   length: number; // floats
   parameter: number;
-  gradient: number;
+  gradient: number; // 0 in the first layer, whose gradients are nowhere kept
   slots: number[];
   average: number;
   limit: number; // largest weight that survives quantisation; 0 for any
+  sliced: boolean; // lies in slices of neurons, as the weights of the first layer do
 }
 
 /** Where everything lies in the shared memory; plain data, for every thread the same. */
@@ -49,7 +65,7 @@ export interface NnueMemory {
   layout: Uint8Array; // which inputs a position has on
   hidden: number;
   rows: number;
-  kinds: number;
+  kings: number; // places of the king that have inputs of their own
   slices: number;
   blockPositions: number;
   features: Room;
@@ -58,15 +74,16 @@ export interface NnueMemory {
   denseBytes: number;
   denseGradient: number;
   blockGradients: number; // [BLOCKS] x denseBytes
-  zeros: number; // [hidden], the gradient of a row that is never on
   records: number; // [slots] x RECORD_BYTES
   inputs: number;
   facts: number;
   kept: number; // i32 [BLOCKS]: positions of the block that teach
   losses: number; // f64 [BLOCKS]
   outputs: number; // f32 [slots]
-  counts: number; // u32 [threads][rows]
+  counts: number; // [threads] x countBytes: how often each input is on and each king is there
+  countBytes: number;
   scratch: number[]; // of each thread
+  rules: number[]; // of each thread: the optimiser's step for the weights of the first layer
   control: number; // i32 [CONTROLS]
   threads: number;
   quiet: boolean;
@@ -104,7 +121,7 @@ export async function layOutMemory(
   const limits = network.limits();
 
   const parameters = parametersOf(network);
-  const room = (parameter: Parameter, address: number, gradient: number): Room => {
+  const room = (parameter: Parameter, address: number, gradient: number, sliced = false): Room => {
     const length = parameter.data.length;
     return {
       name: parameter.name,
@@ -115,12 +132,10 @@ export async function layOutMemory(
       slots: (optimiser?.slots ?? []).map(() => wasm.allocate(length * 4)),
       average: average ? wasm.allocate(length * 4) : 0,
       limit: limits.get(parameter) ?? 0,
+      sliced,
     };
   };
-  const big = (parameter: Parameter) => {
-    const bytes = parameter.data.length * 4;
-    return room(parameter, wasm.allocate(bytes), optimiser ? wasm.allocate(bytes) : 0);
-  };
+  const big = (parameter: Parameter) => room(parameter, wasm.allocate(parameter.data.length * 4), 0, true);
   const features = big(network.features);
   const shared = network.shared && big(network.shared);
   const others = parameters.filter((parameter) => parameter !== network.features && parameter !== network.shared);
@@ -148,8 +163,8 @@ export async function layOutMemory(
     network.config.outputs,
     inputs,
     facts,
-    wasm.allocate(rows * hidden * 4),
-    optimiser ? wasm.allocate(slots * 2 * hidden * 4) : 0,
+    wasm.allocate(slots * 2 * 4),
+    wasm.allocate(slots * 2 * hidden * 4),
     wasm.allocate((rows + 1) * 4),
     wasm.allocate(slots * INPUT_BYTES * 2),
     denseAt,
@@ -164,7 +179,7 @@ export async function layOutMemory(
     layout: network.layout(),
     hidden,
     rows,
-    kinds,
+    kings: rows / kinds,
     slices: hidden / SLICE,
     blockPositions,
     features,
@@ -173,15 +188,16 @@ export async function layOutMemory(
     denseBytes,
     denseGradient,
     blockGradients: optimiser ? wasm.allocate(BLOCKS * denseBytes) : 0,
-    zeros: wasm.allocate(hidden * 4),
     records: wasm.allocate(slots * RECORD_BYTES),
     inputs,
     facts,
     kept: wasm.allocate(BLOCKS * 4),
     losses: wasm.allocate(BLOCKS * 8),
     outputs: wasm.allocate(slots * 4),
-    counts: wasm.allocate(threads * rows * 4),
+    counts: wasm.allocate(threads * (rows + KINGS) * 4),
+    countBytes: (rows + KINGS) * 4,
     scratch: [],
+    rules: Array.from({ length: threads }, () => wasm.allocate(RULE_BYTES)),
     control: wasm.allocate(CONTROLS * 4),
     threads,
     quiet: target.quiet,
@@ -193,7 +209,13 @@ export async function layOutMemory(
     1 / target.scoreScale,
     target.resultShare,
   ]);
-  const scratchBytes = wasm.exports.nnueScratchBytes(plan, blockPositions);
+  new Int32Array(memory.buffer, plan + 92, 4).set([
+    wasm.allocate((KINGS + 1) * 4),
+    wasm.allocate(slots * INPUT_BYTES * 2),
+    wasm.allocate(slots * 2),
+    wasm.allocate(slots * 4),
+  ]);
+  const scratchBytes = wasm.exports.nnueScratchBytes(plan);
   laidOut.scratch = Array.from({ length: threads }, () => wasm.allocate(scratchBytes));
   return { layout: laidOut, kernels: wasm.exports };
 }
@@ -205,5 +227,35 @@ export const roomsOf = ({ features, shared, dense }: NnueMemory): Room[] => [
   ...dense,
 ];
 
-export const floatsAt = ({ memory }: NnueMemory, address: number, length: number): Float32Array =>
-  new Float32Array(memory.buffer, address, length);
+/** One of the arrays of a parameter, in the parameter's own order. */
+export function readRoom({ memory, hidden }: NnueMemory, { sliced, length }: Room, address: number): Float32Array {
+  const lying = new Float32Array(memory.buffer, address, length);
+  if (!sliced) return lying.slice();
+  const data = new Float32Array(length);
+  const rows = length / hidden;
+  for (let from = 0; from < length; from += SLICE) {
+    const [slice, row] = [Math.floor(from / SLICE / rows), (from / SLICE) % rows];
+    data.set(lying.subarray(from, from + SLICE), row * hidden + slice * SLICE);
+  }
+  return data;
+}
+
+/** The way back. */
+export function writeRoom(
+  { memory, hidden }: NnueMemory,
+  { sliced, length }: Room,
+  address: number,
+  data: Float32Array,
+): void {
+  const lying = new Float32Array(memory.buffer, address, length);
+  if (!sliced) {
+    lying.set(data);
+    return;
+  }
+  const rows = length / hidden;
+  for (let to = 0; to < length; to += SLICE) {
+    const [slice, row] = [Math.floor(to / SLICE / rows), (to / SLICE) % rows];
+    const from = row * hidden + slice * SLICE;
+    lying.set(data.subarray(from, from + SLICE), to);
+  }
+}

@@ -15,6 +15,5 @@ serve({
     thread = await NnueThread.open(setup);
   },
   step: (order: StepOrder) => opened().step(order),
-  fold: (averaged: boolean) => opened().fold(averaged),
   predict: (positions: number) => opened().predict(positions),
 });

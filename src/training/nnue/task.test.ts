@@ -107,7 +107,6 @@ test("quiet leaves out checks, captures and promotions; scoreLimit leaves out la
     const target = { scoreScale: 400, resultShare: 0, quiet, scoreLimit };
     const trainer = await NnueTrainer.open(network, { batchSize: 16, threads: 1, target });
     try {
-      await trainer.fold();
       return [...(await trainer.predict({ records })).scores];
     } finally {
       await trainer.close();

@@ -75,7 +75,6 @@ async function judgeNnue(
 ): Promise<NnueJudgement> {
   const trainer = await NnueTrainer.open(network, { batchSize, threads: threads || processors(), target });
   try {
-    await trainer.fold();
     const start = performance.now();
     const sums = { positions: 0, loss: 0, chance: 0, result: 0 };
     for await (const batch of source.batches({ size: batchSize })) {

@@ -1,6 +1,6 @@
 import { compileWasm, WasmInstance } from "#base";
 import { core } from "#chess";
-import { buildOptimiser, emaDecayAt, type Optimiser, type OptimiserChoice, type ParameterRange } from "#tensor";
+import { buildOptimiser, emaDecayAt, type Optimiser, type OptimiserChoice, writeRule } from "#tensor";
 import {
   ARRIVED,
   BAD,
@@ -24,16 +24,11 @@ export interface StepOrder {
   everyRow: boolean; // give the optimiser also the rows of the first layer that are not on in the batch
 }
 
-type MutableRange = { -readonly [K in keyof ParameterRange]: ParameterRange[K] };
-
 // Phases that share work out: each has a counter of its own.
-const FOLD = WORK;
-const LEARN = WORK + 1;
-const ROWS = WORK + 2;
+const ENCODE = WORK;
+const GATHER = WORK + 1;
+const LEARN = WORK + 2;
 const UPDATE = WORK + 3;
-
-const ROW_CHUNKS = 64; // pieces of the first layer in the phases that walk its rows
-const KINDS_AT_ONCE = 8;
 
 /** One of the threads that train a network together. All do the same phases; a barrier stands between two of them. */
 export class NnueThread {
@@ -76,50 +71,57 @@ export class NnueThread {
   /** One step of training on the records in the memory. If one of them is bad or the loss is no number, nothing changes. */
   step(order: StepOrder): void {
     const { m, kernels } = this;
-    const counts = m.counts + this.index * m.rows * 4;
-    this.bytes.fill(0, counts, counts + m.rows * 4);
-    for (const block of this.ownBlocks()) {
-      this.encode(block, order.positions);
-      kernels.nnueCount(m.plan, block * m.blockPositions, this.kept[block], counts);
-    }
-    this.barrier();
-    if (this.control[BAD] !== 0) return;
-    if (this.index === 0) kernels.nnueStarts(m.plan, m.counts, m.threads);
-    this.barrier();
-    for (const block of this.ownBlocks()) kernels.nnueSort(m.plan, block * m.blockPositions, this.kept[block], counts);
-    this.foldRows(false, false);
-    this.barrier();
+    if (!this.gather(order.positions)) return;
     this.share(LEARN, BLOCKS, (block) => {
       const gradient = m.blockGradients + block * m.denseBytes;
-      const first = block * m.blockPositions;
-      this.losses[block] = kernels.nnueLearn(m.plan, first, this.kept[block], m.scratch[this.index], gradient);
+      const [first, count] = this.part(block, BLOCKS);
+      this.losses[block] = kernels.nnueLearn(m.plan, first, count, m.scratch[this.index], gradient);
     });
     this.barrier();
     if (!Number.isFinite(this.loss()) || this.positions() === 0) return;
-    this.share(ROWS, m.slices * ROW_CHUNKS, (piece) => {
-      const [first, end] = this.rowsOf(piece % ROW_CHUNKS);
-      kernels.nnueRowGradients(m.plan, Math.floor(piece / ROW_CHUNKS), first, end, m.features.gradient);
-    });
-    this.barrier();
     this.update(order);
-    this.barrier();
-  }
-
-  /** Makes the weights that `predict` uses from those in training, or from their moving average. */
-  fold(averaged: boolean): void {
-    this.foldRows(averaged, true);
     this.barrier();
   }
 
   /** The outputs for the records in the memory, and their losses. */
   predict(positions: number): void {
     const { m, kernels } = this;
+    if (!this.gather(positions)) return;
     this.share(LEARN, BLOCKS, (block) => {
-      this.encode(block, positions);
-      const first = block * m.blockPositions;
-      const outputs = m.outputs + first * 4;
-      this.losses[block] = kernels.nnuePredict(m.plan, first, this.kept[block], m.scratch[this.index], outputs);
+      const [first, count] = this.part(block, BLOCKS);
+      this.losses[block] = kernels.nnuePredict(m.plan, first, count, m.scratch[this.index], m.outputs);
     });
+  }
+
+  /** Reads and sorts the positions and makes the sums of the first layer; false if a record is bad. */
+  private gather(positions: number): boolean {
+    const { m, kernels } = this;
+    const scratch = m.scratch[this.index];
+    this.share(ENCODE, BLOCKS, (block) => {
+      this.encode(block, positions);
+      kernels.nnueKings(m.plan, block * m.blockPositions, this.kept[block]);
+    });
+    this.barrier();
+    if (this.control[BAD] !== 0) return false;
+    if (this.index === 0) kernels.nnueOrder(m.plan, m.kept, BLOCKS, m.blockPositions, scratch);
+    this.barrier();
+    const [first, count] = this.part(this.index, m.threads);
+    const counts = m.counts + this.index * m.countBytes;
+    this.bytes.fill(0, counts, counts + m.countBytes);
+    kernels.nnueCount(m.plan, first, count, counts);
+    this.barrier();
+    if (this.index === 0) kernels.nnueStarts(m.plan, m.counts, m.threads);
+    this.barrier();
+    kernels.nnueSort(m.plan, first, count, counts);
+    this.barrier();
+    const { parameter: own } = m.features;
+    const shared = m.shared?.parameter ?? 0;
+    this.share(GATHER, m.kings * m.slices, (piece) => {
+      const king = Math.floor(piece / m.slices);
+      kernels.nnueGather(m.plan, king, piece % m.slices, own, shared, scratch);
+    });
+    this.barrier();
+    return true;
   }
 
   private loss(): number {
@@ -130,11 +132,11 @@ export class NnueThread {
     return this.kept.reduce((sum, kept) => sum + kept, 0);
   }
 
-  /** The blocks whose positions this thread reads and sorts: neighbours, so that all threads together keep the order. */
-  private *ownBlocks(): Generator<number> {
-    const { threads } = this.m;
-    const end = Math.floor((BLOCKS * (this.index + 1)) / threads);
-    for (let block = Math.floor((BLOCKS * this.index) / threads); block < end; block++) yield block;
+  /** Where one of so many parts of the batch's positions begins, and how many it has. */
+  private part(part: number, parts: number): [first: number, count: number] {
+    const positions = this.positions();
+    const first = Math.floor((positions * part) / parts);
+    return [first, Math.floor((positions * (part + 1)) / parts) - first];
   }
 
   private encode(block: number, positions: number): void {
@@ -155,32 +157,12 @@ export class NnueThread {
     }
   }
 
-  private rowsOf(chunk: number): [number, number] {
-    const { rows } = this.m;
-    return [Math.floor((rows * chunk) / ROW_CHUNKS), Math.floor((rows * (chunk + 1)) / ROW_CHUNKS)];
-  }
-
-  private foldRows(averaged: boolean, all: boolean): void {
-    const { m, kernels } = this;
-    const at = (room: Room | undefined) => (room ? (averaged ? room.average : room.parameter) : 0);
-    this.share(FOLD, ROW_CHUNKS, (chunk) => {
-      const [first, end] = this.rowsOf(chunk);
-      kernels.nnueFold(m.plan, at(m.features), at(m.shared), first, end, all);
-    });
-  }
-
-  /** The optimiser's part: first what is dense, then the rows of the first layer, those of one man on one square together. */
+  /** The optimiser's part: first what is dense, then the first layer slice by slice. */
   private update(order: StepOrder): void {
-    const { m } = this;
     const scale = 1 / this.positions();
-    const pieces = Math.ceil(m.kinds / KINDS_AT_ONCE);
-    const starts = new Uint32Array(m.memory.buffer, new Int32Array(m.memory.buffer, m.plan, 20)[10], m.rows + 1);
-    this.share(UPDATE, pieces + 1, (piece) => {
+    this.share(UPDATE, this.m.slices + 1, (piece) => {
       if (piece === 0) this.updateDense(order, scale);
-      const first = (piece - 1) * KINDS_AT_ONCE;
-      if (piece > 0)
-        for (let kind = first; kind < Math.min(m.kinds, first + KINDS_AT_ONCE); kind++)
-          this.updateKind(kind, starts, order, scale);
+      else this.updateSlice(piece - 1, order, scale);
     });
   }
 
@@ -192,54 +174,31 @@ export class NnueThread {
       kernels.accumulate(m.denseGradient, m.blockGradients + block * m.denseBytes, floats, 1);
     for (const room of m.dense) {
       const { name, length, parameter, gradient, slots, limit, shape } = room;
-      this.optimise({ name, length, parameter, gradient, slots, decay: shape.length > 1 }, order, scale);
+      const range = { name, length, parameter, gradient, slots, decay: shape.length > 1 };
+      this.optimiser!.update(kernels, [range], { step: order.step }, order.learningRate, scale);
       if (limit > 0) kernels.clampRange(parameter, length, limit);
       this.average(room, 0, length, order);
     }
   }
 
-  /** The rows of one man on one square, for all kings, and what these share. */
-  private updateKind(kind: number, starts: Uint32Array, order: StepOrder, scale: number): void {
-    const { m, kernels } = this;
-    const { features, shared, hidden } = m;
-    const range: MutableRange = { name: "", length: hidden, parameter: 0, gradient: 0, slots: [], decay: true };
-    let isOn = false;
-    if (shared) {
-      const gradient = shared.gradient + kind * hidden * 4;
-      this.bytes.fill(0, gradient, gradient + hidden * 4);
+  private updateSlice(slice: number, order: StepOrder, scale: number): void {
+    const { m, kernels, optimiser } = this;
+    const { features, shared } = m;
+    const rule = m.rules[this.index];
+    const { step, learningRate, everyRow } = order;
+    writeRule(m.memory.buffer, rule, optimiser!.rule({ step }, learningRate, scale, true));
+    const addresses = (room: Room | undefined) =>
+      [room?.parameter ?? 0, room?.slots[0] ?? 0, room?.slots[1] ?? 0] as const;
+    const [own, others] = [addresses(features), addresses(shared)];
+    kernels.nnueUpdate(m.plan, slice, rule, everyRow, ...own, ...others, m.scratch[this.index]);
+    for (const room of shared ? [features, shared] : [features]) {
+      const length = room.length / m.slices;
+      this.average(room, slice * length, length, order);
     }
-    for (let row = kind; row < m.rows; row += m.kinds) {
-      const rowIsOn = starts[row] !== starts[row + 1];
-      isOn ||= rowIsOn;
-      const at = row * hidden * 4;
-      if (rowIsOn && shared) kernels.accumulate(shared.gradient + kind * hidden * 4, features.gradient + at, hidden, 1);
-      if (rowIsOn || order.everyRow) {
-        this.point(range, features, at);
-        if (!rowIsOn) range.gradient = m.zeros;
-        this.optimise(range, order, scale);
-      }
-      this.average(features, at, hidden, order);
-    }
-    if (!shared) return;
-    if (isOn || order.everyRow) {
-      this.point(range, shared, kind * hidden * 4);
-      this.optimise(range, order, scale);
-    }
-    this.average(shared, kind * hidden * 4, hidden, order);
   }
 
-  private point(range: MutableRange, { parameter, gradient, slots }: Room, offset: number): void {
-    range.parameter = parameter + offset;
-    range.gradient = gradient + offset;
-    range.slots = slots.map((slot) => slot + offset);
-  }
-
-  private optimise(range: ParameterRange, { step, learningRate }: StepOrder, scale: number): void {
-    this.optimiser?.update(this.kernels, [range], { step }, learningRate, scale);
-  }
-
-  private average({ average, parameter }: Room, offset: number, length: number, { ema, step }: StepOrder): void {
-    if (ema > 0) this.kernels.approach(average + offset, parameter + offset, length, 1 - emaDecayAt(ema, step));
+  private average({ average, parameter }: Room, first: number, length: number, { ema, step }: StepOrder): void {
+    if (ema > 0) this.kernels.approach(average + first * 4, parameter + first * 4, length, 1 - emaDecayAt(ema, step));
   }
 
   /** Takes pieces of work, one after another, until none is left; which thread does which makes no difference. */

@@ -6,13 +6,15 @@ import {
   BLOCKS,
   CONTROLS,
   FACT_BYTES,
-  floatsAt,
   layOutMemory,
   type NnueMemory,
   type NnueTarget,
   RECORD_BYTES,
+  type Room,
+  readRoom,
   roomsOf,
   WORK,
+  writeRoom,
 } from "./memory.js";
 import type { StepOrder } from "./thread.js";
 
@@ -73,12 +75,6 @@ export class NnueTrainer {
     return { loss: kept === 0 ? 0 : loss / kept };
   }
 
-  /** Prepares `predict`: takes the weights as they are now, or their moving average. */
-  async fold(options: { averaged?: boolean } = {}): Promise<void> {
-    this.clearWork();
-    await this.all("fold", options.averaged ?? false);
-  }
-
   /** Outputs of the positions that teach (all, unless `target` leaves some out), with what they should have been. */
   async predict(batch: NnueBatch): Promise<NnuePrediction> {
     const positions = this.load([batch.records]);
@@ -106,29 +102,29 @@ export class NnueTrainer {
   async pull(options: { ema?: boolean } = {}): Promise<void> {
     const rooms = new Map(roomsOf(this.m).map((room) => [room.name, room]));
     for (const { name, data } of parametersOf(this.network)) {
-      const { parameter, average, length } = rooms.get(name)!;
-      data.set(floatsAt(this.m, options.ema ? average : parameter, length));
+      const room = rooms.get(name)!;
+      data.set(readRoom(this.m, room, options.ema ? room.average : room.parameter));
     }
   }
 
   /** What a checkpoint needs beside the weights: step, moments, moving averages. */
   async state(): Promise<TrainerState> {
     const tensors: TrainerState["tensors"] = {};
-    for (const [name, { address, length, shape }] of this.arrays())
-      tensors[name] = { data: new Float32Array(floatsAt(this.m, address, length)), shape, dtype: "float32" };
+    for (const [name, { address, room }] of this.arrays())
+      tensors[name] = { data: readRoom(this.m, room, address), shape: room.shape, dtype: "float32" };
     return { step: this.done, tensors };
   }
 
   async restore({ step, tensors }: TrainerState): Promise<void> {
-    for (const [name, { address, length }] of this.arrays()) {
+    for (const [name, { address, room }] of this.arrays()) {
       const saved = tensors[name];
-      if (saved?.data.length !== length)
+      if (saved?.data.length !== room.length)
         throw new UserError(
           "STATE_MISMATCH",
           `The saved state does not belong to this training: ${name} ${saved ? "has another size" : "is missing"}.\n` +
             "It was saved with another model, optimiser or ema setting.",
         );
-      floatsAt(this.m, address, length).set(saved.data as Float32Array);
+      writeRoom(this.m, room, address, saved.data as Float32Array);
     }
     this.done = step;
   }
@@ -141,20 +137,20 @@ export class NnueTrainer {
   private push(): void {
     const rooms = new Map(roomsOf(this.m).map((room) => [room.name, room]));
     for (const { name, data } of parametersOf(this.network)) {
-      const { parameter, average, length } = rooms.get(name)!;
-      floatsAt(this.m, parameter, length).set(data);
-      if (average) floatsAt(this.m, average, length).set(data);
+      const room = rooms.get(name)!;
+      writeRoom(this.m, room, room.parameter, data);
+      if (room.average) writeRoom(this.m, room, room.average, data);
     }
   }
 
-  private arrays(): Map<string, { address: number; length: number; shape: readonly number[] }> {
+  private arrays(): Map<string, { address: number; room: Room }> {
     const names = this.options.optimiser ? buildOptimiser(this.options.optimiser).slots : [];
-    const found = new Map<string, { address: number; length: number; shape: readonly number[] }>();
-    for (const { name, slots, average, length, shape } of roomsOf(this.m)) {
-      slots.forEach((address, i) => {
-        found.set(`${names[i]}.${name}`, { address, length, shape });
+    const found = new Map<string, { address: number; room: Room }>();
+    for (const room of roomsOf(this.m)) {
+      room.slots.forEach((address, i) => {
+        found.set(`${names[i]}.${room.name}`, { address, room });
       });
-      if (average) found.set(`ema.${name}`, { address: average, length, shape });
+      if (room.average) found.set(`ema.${room.name}`, { address: room.average, room });
     }
     return found;
   }
