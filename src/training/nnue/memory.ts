@@ -227,35 +227,32 @@ export const roomsOf = ({ features, shared, dense }: NnueMemory): Room[] => [
   ...dense,
 ];
 
-/** One of the arrays of a parameter, in the parameter's own order. */
-export function readRoom({ memory, hidden }: NnueMemory, { sliced, length }: Room, address: number): Float32Array {
-  const lying = new Float32Array(memory.buffer, address, length);
-  if (!sliced) return lying.slice();
-  const data = new Float32Array(length);
-  const rows = length / hidden;
-  for (let from = 0; from < length; from += SLICE) {
-    const [slice, row] = [Math.floor(from / SLICE / rows), (from / SLICE) % rows];
-    data.set(lying.subarray(from, from + SLICE), row * hidden + slice * SLICE);
+/** For each run of numbers that lie together in both: where it begins in memory, and in the parameter's own order. */
+function* runsOf(
+  { hidden }: NnueMemory,
+  { sliced, length }: Room,
+): Generator<[lying: number, own: number, size: number]> {
+  if (!sliced) {
+    yield [0, 0, length];
+    return;
   }
+  const rows = length / hidden;
+  for (let lying = 0; lying < length; lying += SLICE) {
+    const [slice, row] = [Math.floor(lying / SLICE / rows), (lying / SLICE) % rows];
+    yield [lying, row * hidden + slice * SLICE, SLICE];
+  }
+}
+
+/** One of the arrays of a parameter, in the parameter's own order. */
+export function readRoom(m: NnueMemory, room: Room, address: number): Float32Array {
+  const memory = new Float32Array(m.memory.buffer, address, room.length);
+  const data = new Float32Array(room.length);
+  for (const [lying, own, size] of runsOf(m, room)) data.set(memory.subarray(lying, lying + size), own);
   return data;
 }
 
 /** The way back. */
-export function writeRoom(
-  { memory, hidden }: NnueMemory,
-  { sliced, length }: Room,
-  address: number,
-  data: Float32Array,
-): void {
-  const lying = new Float32Array(memory.buffer, address, length);
-  if (!sliced) {
-    lying.set(data);
-    return;
-  }
-  const rows = length / hidden;
-  for (let to = 0; to < length; to += SLICE) {
-    const [slice, row] = [Math.floor(to / SLICE / rows), (to / SLICE) % rows];
-    const from = row * hidden + slice * SLICE;
-    lying.set(data.subarray(from, from + SLICE), to);
-  }
+export function writeRoom(m: NnueMemory, room: Room, address: number, data: Float32Array): void {
+  const memory = new Float32Array(m.memory.buffer, address, room.length);
+  for (const [lying, own, size] of runsOf(m, room)) memory.set(data.subarray(own, own + size), lying);
 }
