@@ -168,7 +168,9 @@ test("mistakes in the command line get one clear message", async () => {
     assert.equal(stdout, "");
     return stderr;
   };
-  assert.match(await message("match", "random", "uci:node"), /how long may uci:node think\? Give --tc/);
+  assert.match(await message("match", "random", "uci:node"), /how long may uci:node think\?.* --tc 10/s);
+  assert.match(await message("match", "random", "nnue@ab"), /how long may nnue@ab think\?/);
+  assert.match(await message("match", "random"), /a match needs two players/);
   assert.match(await message("match", "random", "randon"), /Did you mean "random"/);
   assert.match(await message("match", "random", "random", "--tc", "fast"), /time control "fast": expected seconds/);
   assert.match(await message("match", "random", "random", "--resign", "3"), /--resign 3: expected moves,centipawns/);

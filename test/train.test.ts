@@ -123,12 +123,12 @@ test("a checkpoint plays legal moves without a search, and tells what it thinks 
   const player = await resolvePlayer(`${join(folder, "whole")}@none`);
   for (const fen of [START_FEN, "8/P6k/8/8/8/8/7K/8 w - - 0 1"]) {
     const board = parseFen(fen);
-    const { move, scoreCp, wdl, variations } = await player.choose(board, { multiPv: 3 });
+    const { move, lines } = await player.choose(board, { multiPv: 3 });
     assert.ok(board.moves().includes(move));
-    assert.equal(variations.length, 3);
-    assert.ok(Number.isInteger(scoreCp));
+    assert.equal(lines.length, 3);
+    assert.ok(Number.isInteger(lines[0].scoreCp));
     assert.equal(
-      wdl!.reduce((sum, share) => sum + share),
+      lines[0].wdl!.reduce((sum, share) => sum + share),
       1000,
     );
   }

@@ -1,6 +1,7 @@
 // Positions as arrays of numbers, for networks. Each function encodes positions that stand behind one another in memory
 // (POSITION_BYTES each) into rows that do the same. The layouts are described in src/encodings, one file each.
-import { bit } from "./attacks";
+import { FULLMOVES_AT, MAILBOX_AT, NO_SQUARE, POSITION_BYTES } from "./rules/layout";
+import { bit } from "./rules/attacks";
 import {
   BLACK,
   castlingRights,
@@ -9,8 +10,6 @@ import {
   KING,
   key,
   kingSquare,
-  NO_SQUARE,
-  POSITION_BYTES,
   PAWN,
   pieceOn,
   QUEEN,
@@ -18,7 +17,7 @@ import {
   rule50,
   side,
   WHITE,
-} from "./position";
+} from "./rules/position";
 
 // Token of a piece as in the mailbox: "." P N B R Q K _ _ p n b r q k _
 const FEN_TOKENS = memory.data<u8>([30, 23, 25, 24, 26, 27, 28, 30, 30, 18, 19, 11, 20, 22, 21, 30], 16);
@@ -50,7 +49,7 @@ export function encodeFenTokens(p: usize, count: i32, out: usize): void {
   for (let i = 0; i < count; i++, p += POSITION_BYTES, out += 77) {
     store<u8>(out, side(p) == WHITE ? TOKEN_W : TOKEN_B);
     for (let rank = 7; rank >= 0; rank--) {
-      const row = v128.load64_zero(p + (rank << 3), 64);
+      const row = v128.load64_zero(p + (rank << 3), MAILBOX_AT);
       v128.store64_lane(out + ((7 - rank) << 3), i8x16.swizzle(table, row), 0, 1);
     }
     store<u32>(out, 0x1e1e1e1e, 65); // "...."
@@ -64,7 +63,7 @@ export function encodeFenTokens(p: usize, count: i32, out: usize): void {
     store<u8>(out, ep == NO_SQUARE ? TOKEN_NONE : TOKEN_A + (ep & 7), 69);
     store<u8>(out, ep == NO_SQUARE ? TOKEN_NONE : (ep >> 3) + 1, 70);
     putNumber(out + 71, rule50(p));
-    putNumber(out + 74, load<u16>(p, 142));
+    putNumber(out + 74, load<u16>(p, FULLMOVES_AT));
   }
 }
 

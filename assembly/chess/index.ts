@@ -1,7 +1,7 @@
-// The chess module: rules of chess on positions in memory. See position.ts for the layout. Nothing here allocates;
+// The chess module: rules of chess on positions in memory. See rules/position.ts for the layout. Nothing here allocates;
 // addresses and scratch memory come from the caller.
-import { initAttacks } from "./attacks";
-import { initKeys } from "./position";
+import { initAttacks } from "./rules/attacks";
+import { initKeys } from "./rules/position";
 
 export {
   beginIteration,
@@ -12,8 +12,8 @@ export {
   searchLine,
   selectiveDepth,
   setRoot,
-} from "./alphabeta";
-export { chainLength, packedCount, readChain, writeChains } from "./binpack";
+} from "./search/alphabeta";
+export { chainLength, packedCount, readChain, writeChains } from "./records/binpack";
 export {
   encodeBoard68,
   encodeFenTokens,
@@ -23,17 +23,17 @@ export {
   encodePlanes13,
   encodePlanes18,
 } from "./encoders";
-export { setNoise } from "./evaluate";
-export { readFen } from "./fen";
-export { packGame } from "./game-rows";
-export { generate, generateNoisy } from "./movegen";
-export { orderingCheck } from "./ordering-walk";
-export { packPosition, unpackHalfKp, unpackPosition, unpackRecords } from "./packed";
-export { nnueBytes, nnueEvaluate, nnuePush, nnueStart } from "./nnue";
-export { nnueFeatures } from "./nnue-features";
-export { nnueCheck, nnueTime, nnueWalk } from "./nnue-walk";
-export { perft } from "./perft";
-export { countLines, readGame } from "./pgn";
+export { setNoise } from "./search/evaluate";
+export { readFen } from "./rules/fen";
+export { packGame } from "./records/pack-game";
+export { generate, generateNoisy } from "./rules/movegen";
+export { orderingCheck } from "./search/ordering-check";
+export { packPosition, unpackHalfKp, unpackPosition, unpackRecords } from "./records/packed";
+export { nnueBytes, nnueEvaluate, nnuePush, nnueStart } from "./nnue/network";
+export { nnueFeatures } from "./nnue/features";
+export { nnueCheck, nnueTime, nnueWalk } from "./nnue/random-walk";
+export { perft } from "./rules/perft";
+export { countLines, readGame } from "./records/pgn";
 export {
   attackersTo,
   checkers,
@@ -43,12 +43,12 @@ export {
   epIsLegal,
   isInsufficient,
   play,
-} from "./position";
-export { formatSan, parseSan } from "./san";
-export { see, seeAtLeast } from "./see";
-export { resume, threadBytes, threadStart } from "./thread";
-export { probe, remember, tableAge, tableClear, tableStart, tableUse } from "./transposition";
-export { historyClear } from "./history";
+} from "./rules/position";
+export { formatSan, parseSan } from "./rules/san";
+export { see, seeAtLeast } from "./search/see";
+export { resume, threadBytes, threadStart } from "./search/thread";
+export { probe, remember, tableAge, tableClear, tableStart, tableUse } from "./search/transposition";
+export { historyClear } from "./search/history-tables";
 
 /** Fills the tables; once per memory, before anything else. */
 export function init(): void {

@@ -1,4 +1,3 @@
-import { UserError } from "#base";
 import type { Color, Position, Role } from "#chess";
 
 /** When a game is ended before the rules end it. What is not given is not done. */
@@ -69,13 +68,4 @@ export class Adjudicator {
     }
     return undefined;
   }
-}
-
-/** Reads the numbers of an option such as `--resign 3,600`. */
-export function parseRule(option: string, text: string, names: readonly string[], example: string): number[] {
-  const numbers = text.split(",").map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN));
-  if (numbers.length !== names.length || numbers.some(Number.isNaN)) {
-    throw new UserError("ADJUDICATION", `--${option} ${text}: expected ${names.join(",")}, as --${option} ${example}.`);
-  }
-  return numbers;
 }

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { parseFen, parseUci, START_FEN } from "#chess";
-import type { Choice, Variation } from "#engine";
+import type { Choice, Line } from "#engine";
 import { Agreement, expectedScore, parseMoveLabels, valueOfScore } from "./agreement.js";
 
 const position = parseFen(START_FEN);
 const move = (text: string) => parseUci(position, text)!;
-const choice = (...variations: [string, number?][]): Choice => {
-  const all: Variation[] = variations.map(([first, scoreCp]) => ({ pv: [first], scoreCp }));
-  return { ...all[0], move: move(variations[0][0]), timeMs: 0, variations: all };
+const choice = (...lines: [string, number?][]): Choice => {
+  const all: Line[] = lines.map(([first, scoreCp]) => ({ pv: [first], scoreCp }));
+  return { move: move(lines[0][0]), timeMs: 0, lines: all };
 };
 
 test("the move of a game is looked for among the player's best", () => {
@@ -50,8 +50,8 @@ test("valued moves: any best one is right, the others give something away", () =
   assert.equal(moves.get(parseUci(position, "a1a2")!), -32000 + 4);
   const agreement = new Agreement(1);
   const pick = (...all: [string, number?][]): Choice => {
-    const variations = all.map(([first, scoreCp]) => ({ pv: [first], scoreCp }));
-    return { ...variations[0], move: parseUci(position, all[0][0])!, timeMs: 0, variations };
+    const lines = all.map(([first, scoreCp]) => ({ pv: [first], scoreCp }));
+    return { move: parseUci(position, all[0][0])!, timeMs: 0, lines };
   };
   agreement.add({ position, moves }, pick(["c1c7", 900], ["c1c8", 20], ["a1b1", 10], ["a1a2", -10]));
   agreement.add({ position, moves }, pick(["a1b1", 900], ["c1c7", 20], ["a1a2", 10]));

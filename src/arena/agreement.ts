@@ -1,8 +1,8 @@
 // How far a player's moves and values agree with games or labels it has not seen.
-import { UserError } from "#base";
+import { kendallTau, UserError } from "#base";
 import { type Move, type Position, parseFen, parseUci } from "#chess";
-import { type Choice, type Limits, mateScore, type Player, type Variation } from "#engine";
-import { kendallTau } from "#training";
+import { type Choice, type Line, mateScore, type Player } from "#engine";
+import type { Limits } from "#search";
 import { shareInterval } from "./examine.js";
 
 /** A position with what is known about it. */
@@ -18,7 +18,7 @@ export interface Labelled {
 export const valueOfScore = (scoreCp: number): number => Math.tanh(scoreCp / 400);
 
 /** The share of the point a player expects: from its win, draw and loss if it gives them, else from its score. */
-export function expectedScore({ wdl, scoreCp }: Pick<Variation, "wdl" | "scoreCp">): number | undefined {
+export function expectedScore({ wdl, scoreCp }: Pick<Line, "wdl" | "scoreCp">): number | undefined {
   if (wdl) return (wdl[0] + wdl[1] / 2) / (wdl[0] + wdl[1] + wdl[2]);
   return scoreCp === undefined ? undefined : (valueOfScore(scoreCp) + 1) / 2;
 }
@@ -49,7 +49,7 @@ export function parseMoveLabels(line: string, where: string): Required<Pick<Labe
   return { position, moves };
 }
 
-/** Lets the player look at a labelled position, with as many variations as the labels can judge. */
+/** Lets the player look at a labelled position, with as many lines as the labels can judge. */
 export function askAbout(player: Player, { position, moves }: Labelled, limits: Limits, top: number): Promise<Choice> {
   return player.choose(position, { ...limits, multiPv: moves ? position.moves().length : top });
 }
@@ -95,12 +95,12 @@ export class Agreement {
   add(label: Labelled, choice: Choice): void {
     const { position } = label;
     this.positions++;
-    const order = choice.variations.map(({ pv }) => (pv.length > 0 ? parseUci(position, pv[0]) : undefined));
+    const order = choice.lines.map(({ pv }) => (pv.length > 0 ? parseUci(position, pv[0]) : undefined));
     if (order[0] !== choice.move) order.unshift(choice.move);
 
     if (label.played !== undefined) this.addRank(order.indexOf(label.played));
     if (label.moves) this.addMoves(label.moves, choice, order, position);
-    const expected = expectedScore(choice);
+    const expected = expectedScore(choice.lines[0] ?? {});
     if (expected === undefined) return;
     if (label.scoreCp !== undefined) {
       const error = 2 * expected - 1 - valueOfScore(label.scoreCp);
@@ -132,8 +132,8 @@ export class Agreement {
     if (chosen !== undefined) this.regret.add((valueOfScore(best) - valueOfScore(chosen)) / 2);
     const [given, truth]: [number[], number[]] = [[], []];
     // A policy ranks the moves without a score for each.
-    const isScored = choice.variations.every(({ scoreCp }) => scoreCp !== undefined);
-    for (const [rank, { pv, scoreCp }] of choice.variations.entries()) {
+    const isScored = choice.lines.every(({ scoreCp }) => scoreCp !== undefined);
+    for (const [rank, { pv, scoreCp }] of choice.lines.entries()) {
       const move = pv.length > 0 ? parseUci(position, pv[0]) : undefined;
       const label = move === undefined ? undefined : labels.get(move);
       if (label === undefined) continue;

@@ -3,10 +3,10 @@ import { execFileSync } from "node:child_process";
 import { test } from "vitest";
 import { formatFen, parseFen } from "#chess";
 import { type FaultKind, type Player, resolvePlayer } from "#engine";
-import { type ContestGame, listGames, playContest } from "./contest.js";
+import { playContest } from "./contest.js";
 import type { Conditions, GameRecord } from "./game.js";
 import { builtInBook, parseEpdBook, shuffleBook } from "./openings.js";
-import { roundRobin } from "./pairing.js";
+import { type ContestGame, listGames, roundRobin } from "./pairing.js";
 import { parseTimeControl } from "./time-control.js";
 
 const ENGINE = new URL("../../test/fixtures/engines/engine.mjs", import.meta.url).pathname;

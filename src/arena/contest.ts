@@ -1,30 +1,12 @@
-import { messageOf, UserError } from "#base";
+import { messageOf } from "#base";
+import type { Position } from "#chess";
 import { type Player, PlayerFault } from "#engine";
-import { type Conditions, type GameRecord, playGame } from "./game.js";
+import { type Conditions, type GameRecord, type PlayedMove, playGame } from "./game.js";
 import type { Opening } from "./openings.js";
-import type { Pairing } from "./pairing.js";
-
-/** One game to be played; `index` counts all games of the contest from 0, two to each pairing. */
-export interface ContestGame {
-  index: number;
-  pair: number;
-  round: number; // which opening
-  white: number; // index of a player
-  black: number;
-}
-
-/** The games of all pairings, both colours of each, in order; `limit` games at most. */
-export function listGames(pairings: readonly Pairing[], limit = Infinity): ContestGame[] {
-  return pairings
-    .flatMap(({ first, second, round }, pair) => [
-      { index: 2 * pair, pair, round, white: first, black: second },
-      { index: 2 * pair + 1, pair, round, white: second, black: first },
-    ])
-    .slice(0, limit);
-}
+import type { ContestGame } from "./pairing.js";
 
 export interface Contest {
-  games: readonly ContestGame[]; // those to be played, begun in this order
+  games: Iterable<ContestGame>; // those to be played, begun in this order
   create(player: number): Promise<Player>;
   opening(round: number): Opening;
   conditions: Conditions;
@@ -33,6 +15,10 @@ export interface Contest {
   signal: AbortSignal;
   /** Told of every finished game, one at a time; if it resolves to "stop", the games still running are dropped. */
   onGame(game: ContestGame, record: GameRecord): Promise<"stop" | undefined>;
+  /** Told when the players of a game are ready. */
+  onBegin?(game: ContestGame, opening: Opening): void;
+  /** Told of every move of a player, with the position it led to (to be read at once, not kept). */
+  onMove?(game: ContestGame, played: PlayedMove, position: Position): void;
 }
 
 const STARTS = 3; // failed starts of one engine in a row, after which there is no point in going on
@@ -83,7 +69,7 @@ export async function playContest(contest: Contest): Promise<void> {
   if (signal.aborted) relay();
   signal.addEventListener("abort", relay, { once: true });
   const pool = new Pool(contest.create, 2 * concurrency);
-  const waiting = [...games].reverse();
+  const waiting = games[Symbol.iterator]();
   let reported = Promise.resolve<unknown>(undefined);
 
   const playOne = async (game: ContestGame) => {
@@ -100,10 +86,14 @@ export async function playContest(contest: Contest): Promise<void> {
           record = forfeit(opening, color, error);
         }
       }
-      record ??= await playGame(players as Record<"white" | "black", Player>, opening, conditions, {
-        seed: (Math.imul(seed, 0x9e3779b1) + game.index) | 0,
-        signal: stop.signal,
-      });
+      if (!record) {
+        contest.onBegin?.(game, opening);
+        record = await playGame(players as Record<"white" | "black", Player>, opening, conditions, {
+          seed: (Math.imul(seed, 0x9e3779b1) + game.index) | 0,
+          signal: stop.signal,
+          onMove: contest.onMove && ((played, position) => contest.onMove?.(game, played, position)),
+        });
+      }
       healthy = record.fault === undefined;
     } finally {
       for (const color of ["white", "black"] as const) {
@@ -119,7 +109,8 @@ export async function playContest(contest: Contest): Promise<void> {
   };
 
   const slot = async () => {
-    for (let game = waiting.pop(); game && !stop.signal.aborted; game = waiting.pop()) await playOne(game);
+    for (let next = waiting.next(); !next.done && !stop.signal.aborted; next = waiting.next())
+      await playOne(next.value);
   };
   const slots = Array.from({ length: concurrency }, () =>
     slot().catch((error: unknown) => {
@@ -157,11 +148,4 @@ export function distinctNames(names: readonly string[]): string[] {
     seen.set(name, count);
     return count === 1 ? name : `${name} (${count})`;
   });
-}
-
-/** Refuses what no contest can be made of. */
-export function checkPlayers(names: readonly string[]): void {
-  if (names.length < 2) {
-    throw new UserError("PLAYERS_FEW", `a contest needs at least two players, found ${names.length}.`);
-  }
 }

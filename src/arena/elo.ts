@@ -2,7 +2,7 @@
 // The error comes from the spread of game *pairs* (one opening, both colours), not of games: the two games of a pair
 // are not independent, since an opening that favours White helps each player once. (Van den Bergh, "A practical
 // introduction to the GSPRT", cantate.be/Fishtest.)
-import { normalBelow, Z95 } from "./normal.js";
+import { normalBelow, Z95 } from "#base";
 
 /** Games from the first player's view. */
 export interface Score {

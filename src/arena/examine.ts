@@ -1,5 +1,5 @@
+import { Z95 } from "#base";
 import { type Player, PlayerFault } from "#engine";
-import { Z95 } from "./normal.js";
 
 export interface Examination<Question, Answer> {
   questions: Iterable<Question> | AsyncIterable<Question>;

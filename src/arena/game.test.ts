@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Color, formatFen, type Position, parseFen, parseUci, START_FEN } from "#chess";
-import type { Choice, Limits, Player } from "#engine";
+import type { Choice, Player } from "#engine";
 import { NO_CLOCK, NO_EVAL, parseGames } from "#formats";
-import { type Adjudication, parseRule } from "./adjudication.js";
+import type { Limits } from "#search";
+import type { Adjudication } from "./adjudication.js";
 import { type Conditions, playGame } from "./game.js";
 import { formatRecord } from "./pgn.js";
 import { ChessClock, formatTimeControl, parseTimeControl } from "./time-control.js";
@@ -11,6 +12,7 @@ import { ChessClock, formatTimeControl, parseTimeControl } from "./time-control.
 /** Plays its moves in turn, thinks a set time, and says what it was told to say. */
 class Script implements Player {
   readonly name = "script";
+  readonly options = {};
   readonly asked: Limits[] = [];
   private turn = 0;
   constructor(
@@ -27,8 +29,9 @@ class Script implements Player {
     const move = parseUci(position, this.moves[turn % this.moves.length]);
     assert.ok(move !== undefined);
     const scoreCp = typeof this.scoreCp === "function" ? this.scoreCp(turn) : this.scoreCp;
-    return { move, scoreCp, depth: 7, nodes: 99, timeMs: this.timeMs, pv: [], variations: [] };
+    return { move, lines: [{ scoreCp, pv: [] }], depth: 7, nodes: 99, timeMs: this.timeMs };
   }
+  async setOption(): Promise<void> {}
   async close(): Promise<void> {}
 }
 
@@ -132,13 +135,6 @@ test("time controls are read, written, and renewed after their moves", () => {
   assert.deepEqual([clock.leftMs, clock.movesToGo], [6000, 1]);
   clock.spend(1000);
   assert.deepEqual([clock.leftMs, clock.movesToGo], [15_000, 2]);
-});
-
-test("rules that cannot be read are refused with an example", () => {
-  assert.deepEqual(parseRule("resign", "3,600", ["moves", "centipawns"], "3,600"), [3, 600]);
-  for (const text of ["", "3", "3,x", "3,600,1", "-3,600"]) {
-    assert.throws(() => parseRule("resign", text, ["moves", "centipawns"], "3,600"), { code: "ADJUDICATION" }, text);
-  }
 });
 
 test("our reader finds in the PGN what was played, thought and left on the clock", async () => {

@@ -1,5 +1,6 @@
 import { type Color, formatFen, type Move, type Position, parseFen } from "#chess";
-import { type Choice, type FaultKind, type Limits, type Player, PlayerFault } from "#engine";
+import { type Choice, type FaultKind, type Player, PlayerFault, type Report } from "#engine";
+import type { Limits } from "#search";
 import { type Adjudication, Adjudicator } from "./adjudication.js";
 import type { Opening } from "./openings.js";
 import { ChessClock, type TimeControl } from "./time-control.js";
@@ -16,7 +17,7 @@ export interface Conditions {
 /** A move and what its player thought; moves of the opening have no thought. */
 export interface PlayedMove {
   move: Move;
-  thought?: Pick<Choice, "scoreCp" | "mate" | "depth" | "nodes" | "timeMs">;
+  thought?: Report;
   clockMs?: number; // left after the move
 }
 
@@ -38,12 +39,19 @@ export interface GameRecord {
   fault?: GameFault;
 }
 
+export interface GameOptions {
+  seed: number;
+  signal: AbortSignal;
+  /** Told of every move that a player made, with the position it led to (to be read at once, not kept). */
+  onMove?: (played: PlayedMove, position: Position) => void;
+}
+
 /** Plays one game from an opening. Rejects only when aborted, or for what no player is to blame for. */
 export async function playGame(
   players: Record<Color, Player>,
   opening: Opening,
   conditions: Conditions,
-  { seed, signal }: { seed: number; signal: AbortSignal },
+  { seed, signal, onMove }: GameOptions,
 ): Promise<GameRecord> {
   const position = parseFen(opening.fen, { chess960: opening.chess960 });
   const record: GameRecord = {
@@ -82,10 +90,11 @@ export async function playGame(
       const own = Math.imul(seed, 2) + (mover === "white" ? 0 : 1); // else two players of chance would draw alike
       await Promise.race([players[mover].newGame({ seed: own }), interrupted]);
     }
-    await playMoves(position, record, conditions, (color, limits) => {
+    const choose = (color: Color, limits: Limits) => {
       mover = color;
       return Promise.race([players[color].choose(position, limits), interrupted]);
-    });
+    };
+    await playMoves(position, record, conditions, choose, onMove);
   } catch (error) {
     if (!(error instanceof PlayerFault)) throw error;
     const color = blamed ?? mover;
@@ -105,6 +114,7 @@ async function playMoves(
   record: GameRecord,
   { limits, timeControl, marginMs, adjudication }: Conditions,
   choose: (color: Color, limits: Limits) => Promise<Choice>,
+  onMove: GameOptions["onMove"],
 ): Promise<void> {
   const adjudicator = new Adjudicator(adjudication);
   const clocks = timeControl && { white: new ChessClock(timeControl), black: new ChessClock(timeControl) };
@@ -129,16 +139,19 @@ async function playMoves(
     const allowedMs = Math.min(clocks?.[mover].leftMs ?? Infinity, limits.moveTimeMs ?? Infinity);
     if (allowedMs < Infinity) asked.deadlineMs = allowedMs + marginMs;
 
-    const { move, scoreCp, mate, depth, nodes, timeMs } = await choose(mover, asked);
+    const { move, ...thought } = await choose(mover, asked);
+    const { timeMs } = thought;
     if (timeMs > allowedMs + marginMs) {
       const [took, limit] = [timeMs, allowedMs].map((ms) => (ms / 1000).toFixed(3));
       throw new PlayerFault("time", `${mover} moved after ${took} s; it had ${limit} s.`);
     }
     clocks?.[mover].spend(timeMs);
     position.play(move);
-    record.moves.push({ move, thought: { scoreCp, mate, depth, nodes, timeMs }, clockMs: clocks?.[mover].leftMs });
+    const played = { move, thought, clockMs: clocks?.[mover].leftMs };
+    record.moves.push(played);
+    onMove?.(played, position);
 
-    const verdict = adjudicator.afterMove(mover, scoreCp, position);
+    const verdict = adjudicator.afterMove(mover, thought.lines[0]?.scoreCp, position);
     if (verdict) {
       record.winner = verdict.winner;
       record.reason = verdict.reason;

@@ -1,3 +1,12 @@
+/** One game to be played; `index` counts all games of the contest from 0, two to each pairing. */
+export interface ContestGame {
+  index: number;
+  pair: number;
+  round: number; // which opening
+  white: number; // index of a player
+  black: number;
+}
+
 /** Two games with one opening: in the first of them `first` has White, in the second `second`. */
 export interface Pairing {
   first: number; // index of a player
@@ -26,4 +35,21 @@ export function gauntlet(players: number, rounds: number): Pairing[] {
   return Array.from({ length: rounds }, (_, round) =>
     Array.from({ length: players - 1 }, (_, i) => ({ first: 0, second: i + 1, round })),
   ).flat();
+}
+
+/** The games of all pairings, both colours of each, in order; `limit` games at most. */
+export function listGames(pairings: readonly Pairing[], limit = Infinity): ContestGame[] {
+  return pairings
+    .flatMap(({ first, second, round }, pair) => [
+      { index: 2 * pair, pair, round, white: first, black: second },
+      { index: 2 * pair + 1, pair, round, white: second, black: first },
+    ])
+    .slice(0, limit);
+}
+
+/** A game of two players who meet again and again: every opening with both colours. */
+export function gameOfTwo(index: number): ContestGame {
+  const white = index % 2;
+  const pair = (index - white) / 2;
+  return { index, pair, round: pair, white, black: 1 - white };
 }

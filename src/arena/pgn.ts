@@ -7,7 +7,8 @@ const clock = (ms: number) => formatClock(Math.max(0, Math.round(ms)));
 /** The comment behind a move: what its player thought (in White's view, as PGN has it), its clock, its time. */
 function formatThought({ thought, clockMs }: PlayedMove, mover: Color): string[] {
   if (!thought) return [];
-  const { scoreCp, mate, depth, nodes, timeMs } = thought;
+  const { lines, depth, nodes, timeMs } = thought;
+  const { scoreCp, mate } = lines[0] ?? {};
   const sign = mover === "white" ? 1 : -1;
   const words: string[] = [];
   if (mate !== undefined) words.push(`[%eval #${sign * mate}${depth === undefined ? "" : `,${depth}`}]`);

@@ -9,6 +9,7 @@ import { gradeMove, parseTask } from "./suite.js";
 /** A player that gives prepared answers. */
 class Script implements Player {
   readonly name = "script";
+  readonly options = {};
   games = 0;
   closed = false;
   constructor(private readonly answers: string[]) {}
@@ -19,8 +20,9 @@ class Script implements Player {
     const text = this.answers.shift() ?? "";
     const move = parseUci(position, text);
     if (move === undefined) throw new PlayerFault("illegal move", `script answered "${text}"`);
-    return { move, timeMs: 0, pv: [], variations: [] };
+    return { move, timeMs: 0, lines: [] };
   }
+  async setOption(): Promise<void> {}
   async close(): Promise<void> {
     this.closed = true;
   }

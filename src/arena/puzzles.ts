@@ -1,6 +1,7 @@
 import { UserError } from "#base";
 import { type Position, parseFen, parseUci } from "#chess";
-import type { Limits, Player } from "#engine";
+import type { Player } from "#engine";
+import type { Limits } from "#search";
 import { shareInterval } from "./examine.js";
 
 /** A puzzle of Lichess: the first move is the opponent's, then solver and opponent take turns. */

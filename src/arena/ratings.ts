@@ -2,9 +2,8 @@
 // equal the points made (the maximum-likelihood estimate of Bradley and Terry 1952, a draw being half a win). The error
 // bars come from how far the pairs of games really fell from expectation (the sandwich estimator of White 1982), so
 // that draws and paired openings, which both make results less scattered, make them narrower.
-import { assert } from "#base";
+import { assert, Z95 } from "#base";
 import { type Pentanomial, type Score, scoreOfElo } from "./elo.js";
-import { Z95 } from "./normal.js";
 
 /** All games of two players; counts from the first one's view. */
 export interface Encounter {

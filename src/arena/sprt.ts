@@ -2,7 +2,7 @@
 // most likely distribution of pair results that fits it, and compare the two likelihoods.
 // Source: M. Van den Bergh, cantate.be/Fishtest: support_MLE_multinomial.pdf (Proposition 1.1) for logistic Elo,
 // normalized_elo_practical.pdf (section 4.1) for normalised Elo.
-import { assert, UserError } from "#base";
+import { assert } from "#base";
 import { type Pentanomial, scoreOfElo } from "./elo.js";
 
 /**
@@ -121,22 +121,4 @@ export function sprt(pairs: Readonly<Pentanomial>, config: SprtConfig): SprtStat
   const { lower, upper } = sprtBounds(config);
   const llr = pairs.some((count) => count > 0) ? logLikelihoodRatio(pairs, config) : 0;
   return { llr, lower, upper, result: llr >= upper ? "H1" : llr <= lower ? "H0" : "undecided" };
-}
-
-/** Reads `elo0,elo1`, as in `--sprt 0,5`. */
-export function parseSprt(text: string, rest: Omit<SprtConfig, "elo0" | "elo1"> = SPRT_DEFAULTS): SprtConfig {
-  const [elo0, elo1, ...more] = text.split(",").map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
-  if (!Number.isFinite(elo0) || !Number.isFinite(elo1) || more.length > 0 || elo0 >= elo1) {
-    throw new UserError(
-      "SPRT_BOUNDS",
-      `--sprt ${text}: expected two numbers elo0,elo1 with elo0 below elo1.\n` +
-        `--sprt 0,5 tests whether a change gains 5 Elo rather than none; --sprt -3,0 whether it loses nothing.`,
-    );
-  }
-  for (const key of ["alpha", "beta"] as const) {
-    if (!(rest[key] > 0 && rest[key] < 0.5)) {
-      throw new UserError("SPRT_ERROR_RATE", `--${key} ${rest[key]}: expected a share above 0 and below 0.5, as 0.05.`);
-    }
-  }
-  return { elo0, elo1, ...rest };
 }

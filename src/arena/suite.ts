@@ -1,6 +1,7 @@
 import { UserError } from "#base";
 import { type Move, type Position, parseFen, parseSan, parseUci } from "#chess";
-import type { Limits, Player } from "#engine";
+import type { Player } from "#engine";
+import type { Limits } from "#search";
 import { fenOfEpd, needsChess960 } from "./openings.js";
 
 /** A position of a test suite and what its moves are worth. */

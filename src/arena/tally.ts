@@ -4,6 +4,7 @@ import type { Pentanomial, Score } from "./elo.js";
 export class Tally {
   readonly games: Score = { wins: 0, draws: 0, losses: 0 };
   readonly pairs: Pentanomial = [0, 0, 0, 0, 0];
+  pairCount = 0; // whole ones
   private readonly halves = new Map<number, number>(); // half points of pairs with one game still missing
 
   /** Adds a game of pair number `pair`; `points` are the first player's: 0, 0.5 or 1. */
@@ -14,6 +15,7 @@ export class Tally {
     else {
       this.halves.delete(pair);
       this.pairs[2 * points + other]++;
+      this.pairCount++;
     }
   }
 }

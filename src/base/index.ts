@@ -1,3 +1,5 @@
+export { AppendFile } from "./append-file.js";
+export { breathe } from "./breathe.js";
 export { concatBytes } from "./bytes.js";
 export { assert, messageOf, UserError } from "./errors.js";
 export {
@@ -26,11 +28,15 @@ export {
 } from "./folders.js";
 export { type LineBatch, readLineBatches, readLines } from "./lines.js";
 export { nearest, suggestion } from "./nearest.js";
+export { parsePlain } from "./plain-data.js";
 export type { Platform, Process, ProcessEnd, ProcessEvents, RandomBytes, Runtime, Scratch } from "./platform.js";
 export { findProgram, startProcess } from "./processes.js";
 export { Random } from "./random.js";
 export { loadRuntime, processors, runtimeFillsOutputs } from "./runtime.js";
 export { createScratch, Journal } from "./scratch.js";
+export { type Calibrated, Calibration, type CalibrationBin } from "./statistics/calibration.js";
+export { kendallTau } from "./statistics/kendall.js";
+export { normalBelow, Z95 } from "./statistics/normal.js";
 export { compileWasm, createMemory, loadWasm, WasmInstance } from "./wasm.js";
 export {
   type Channel,

@@ -22,7 +22,7 @@ import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { Decompress } from "fzstd";
 import { UserError } from "./errors.js";
-import type { PlatformFiles, RawBytes, RawOutput, Scratch } from "./platform.js";
+import type { PlatformFiles, RawAppend, RawBytes, RawOutput, Scratch } from "./platform.js";
 
 const CHUNK = 256 * 1024;
 
@@ -31,6 +31,7 @@ function explainOpen(error: unknown, path: string): unknown {
   const reasons: Record<string, [string, string]> = {
     ENOENT: ["FILE_MISSING", "no such file or folder"],
     ENOTDIR: ["FILE_MISSING", "no such file: a part of the path is not a folder"],
+    EEXIST: ["FILE_EXISTS", "this file exists"],
     EISDIR: ["FILE_IS_FOLDER", "this is a folder; expected a file"],
     EACCES: ["FILE_DENIED", "permission denied"],
     EPERM: ["FILE_DENIED", "permission denied"],
@@ -127,10 +128,10 @@ const openHandle = (path: string, flags: string) =>
     throw explainOpen(error, path);
   });
 
-async function openAppend(path: string, length: number): Promise<RawOutput> {
-  const handle = await openHandle(path, "a");
-  await truncate(path, length);
-  return writing(handle);
+async function openAppend(path: string, length: number | "new"): Promise<RawAppend> {
+  const handle = await openHandle(path, length === "new" ? "ax" : "a");
+  if (length !== "new") await truncate(path, length);
+  return { ...writing(handle), sync: () => handle.datasync() };
 }
 
 const temporaryName = (path: string) => join(dirname(path), `.${basename(path)}.${process.pid}-${outputs++}.part`);

@@ -36,8 +36,8 @@ export interface PlatformFiles {
   createRaw(path: string): Promise<RawOutput>;
   /** Puts a finished file in its place, over what was there. */
   rename(from: string, to: string): Promise<void>;
-  /** A file that grows; made if there is none, cut to `length` bytes if there is one. */
-  openAppend(path: string, length: number): Promise<RawOutput>;
+  /** A file that grows; made if there is none, cut to `length` bytes if there is one; with "new" there must be none. */
+  openAppend(path: string, length: number | "new"): Promise<RawAppend>;
   /** Room on the disk near `path` for work that is larger than memory. No other program sees it. */
   createScratch(near: string): Promise<Scratch>;
   /** Deletes a file; says nothing if there is none. */
@@ -72,6 +72,11 @@ export interface RawOutput {
   finish(): Promise<void>;
   /** Closes without caring for what was written. */
   discard(): Promise<void>;
+}
+
+export interface RawAppend extends RawOutput {
+  /** Resolves when all that was written is on the disk. */
+  sync(): Promise<void>;
 }
 
 /** A file without a name: written from front to back, read in any order, gone once it is closed or we end. */

@@ -4,6 +4,9 @@
  * across an await.
  */
 import { loadWasm } from "#base";
+import { MOVE_LIST_BYTES, POSITION_BYTES } from "./layout.js";
+
+export * from "./layout.js";
 
 interface ChessExports {
   init(): void;
@@ -82,8 +85,6 @@ interface ChessExports {
   nnueTime(positions: number, count: number): bigint;
 }
 
-export const POSITION_BYTES = 160;
-export const MOVE_LIST_BYTES = 512;
 const MAXIMUM_DEPTH = 64; // of perft
 
 const instance = await loadWasm<ChessExports>("chess");

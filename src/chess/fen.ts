@@ -1,6 +1,18 @@
 import { UserError } from "#base";
 import * as core from "./core.js";
-import { POSITION, POSITION_BYTES, wasm } from "./core.js";
+import { POSITION, wasm } from "./core.js";
+import {
+  CHESS960_AT,
+  EP_AT,
+  FULLMOVES_AT,
+  HALFMOVES_AT,
+  MAILBOX_AT,
+  NO_SQUARE,
+  POSITION_BYTES,
+  RIGHTS_AT,
+  ROOKS_AT,
+  SIDE_AT,
+} from "./layout.js";
 import { PIECE_LETTERS } from "./piece.js";
 import { Position } from "./position.js";
 import { formatSquare, parseSquare, type Square } from "./square.js";
@@ -140,14 +152,14 @@ export function parseFen(fen: string, options: { chess960?: boolean } = {}): Pos
 
   const state = new Uint8Array(POSITION_BYTES);
   const view = new DataView(state.buffer);
-  state.set(board, 64);
-  state[136] = rights;
-  state[137] = 64;
-  state[138] = black ? 1 : 0;
-  state[139] = chess960 ? 1 : 0;
-  view.setUint16(140, parseCounter(fen, "halfmove clock", clockText, 0), true);
-  view.setUint16(142, parseCounter(fen, "move number", numberText, 1), true);
-  state.set(rooks, 144);
+  state.set(board, MAILBOX_AT);
+  state[RIGHTS_AT] = rights;
+  state[EP_AT] = NO_SQUARE;
+  state[SIDE_AT] = black ? 1 : 0;
+  state[CHESS960_AT] = chess960 ? 1 : 0;
+  view.setUint16(HALFMOVES_AT, parseCounter(fen, "halfmove clock", clockText, 0), true);
+  view.setUint16(FULLMOVES_AT, parseCounter(fen, "move number", numberText, 1), true);
+  state.set(rooks, ROOKS_AT);
   complete(state);
 
   const enemyKing = kings[black ? 0 : 1];
@@ -161,7 +173,7 @@ export function parseFen(fen: string, options: { chess960?: boolean } = {}): Pos
   }
   if (epText !== "-") {
     if (epIsPossible(fen, epText, board, black)) {
-      state[137] = parseSquare(epText)!;
+      state[EP_AT] = parseSquare(epText)!;
       complete(state);
     }
   }
@@ -198,12 +210,12 @@ const colorOf = (board: Uint8Array, color: number) => setOf(board, (code) => (co
 function formatCastling(state: Uint8Array): string {
   let text = "";
   for (let right = 0; right < 4; right++) {
-    if (!(state[136] & (1 << right))) continue;
-    const rook = state[144 + right];
+    if (!(state[RIGHTS_AT] & (1 << right))) continue;
+    const rook = state[ROOKS_AT + right];
     const step = right & 1 ? -1 : 1;
     let outermost = true;
     for (let square = rook + step; square >> 3 === rook >> 3 && square >= 0; square += step) {
-      if (state[64 + square] === state[64 + rook]) outermost = false;
+      if (state[MAILBOX_AT + square] === state[MAILBOX_AT + rook]) outermost = false;
     }
     const letter = outermost ? "KQ"[right & 1] : "ABCDEFGH"[rook & 7];
     text += right < 2 ? letter : letter.toLowerCase();

@@ -7,5 +7,24 @@ export { parsePerftSuite } from "./perft-suite.js";
 export { COLORS, type Color, opposite, type Piece, ROLES, type Role } from "./piece.js";
 export { type Outcome, Position } from "./position.js";
 export { formatSan, parseSan } from "./san.js";
+export {
+  clampEvaluation,
+  clampScore,
+  expectedPoints,
+  HIGHEST_CP,
+  isMateScore,
+  MATE_CP,
+  mateScore,
+  movesToMate,
+  parseScore,
+  scoreOfProbability,
+  scoreOfValue,
+  VALUE_SCALE_CP,
+  valueOfScore,
+  type Wdl,
+  wdlOfScore,
+  wdlOfShares,
+  winProbability,
+} from "./score.js";
 export { formatSquare, parseSquare, type Square } from "./square.js";
 export { formatUci, parseUci } from "./uci-move.js";

@@ -39,6 +39,27 @@ test("a draw is seen by stalemate, material, fifty moves and repetition", () => 
   assert.equal(line(`${shuffle} Ng8`).outcome()?.reason, "threefold repetition");
 });
 
+test("a repeated position knows how long ago it stood there", () => {
+  assert.equal(line("Nf3 Nf6 Ng1").repeatedAfter(), undefined);
+  assert.equal(line("Nf3 Nf6 Ng1 Ng8").repeatedAfter(), 4);
+  assert.equal(line("e4 e5 Nf3 Nf6 Nc3 Nc6 Nb1 Nb8 Ng1 Ng8").repeatedAfter(), 8);
+  assert.equal(line("Nf3 Nf6 Ng1 Ng8 e4").repeatedAfter(), undefined);
+});
+
+test("a move played unchecked gives the same position as one played, to the byte", () => {
+  const random = new Random(3);
+  for (let game = 0; game < 20; game++) {
+    const [slow, fast] = [parseFen(START_FEN), parseFen(START_FEN)];
+    for (let ply = 0; ply < 80 && !slow.outcome(); ply++) {
+      const move = random.pick(slow.moves());
+      assert.deepEqual(fast.playUnchecked(move).bytes(), slow.play(move).bytes());
+    }
+    assert.deepEqual(fast.history, slow.history);
+    while (fast.undo() !== undefined) {}
+    assert.equal(formatFen(fast), START_FEN);
+  }
+});
+
 test("a lost castling right makes another position for the threefold rule", () => {
   const position = line("Nf3 Nf6 Rg1 Rg8 Rh1 Rh8 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8");
   assert.equal(position.repetitions(), 1); // the start position itself had all rights

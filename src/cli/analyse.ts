@@ -1,15 +1,24 @@
 import { UserError } from "#base";
-import { formatSan, formatUci, type Move, type Position, parseFen, parseSan, parseUci, START_FEN } from "#chess";
-import { type Limits, type Player, resolvePlayer, type Variation } from "#engine";
+import {
+  formatSan,
+  formatUci,
+  type Move,
+  mateScore,
+  type Position,
+  parseFen,
+  parseSan,
+  parseUci,
+  START_FEN,
+  winProbability,
+} from "#chess";
+import { type Line, type Player, resolvePlayer } from "#engine";
+import type { Limits } from "#search";
 import { command } from "./command.js";
 
 const MOVETIME_MS = 1_000;
 const POLICY_SHOWN = 5; // moves that a network likes best
 
-/** Win probability of the side to move for a score in centipawns, as in designs of action values. */
-const winProbability = (cp: number): number => 1 / (1 + Math.exp(-0.00368208 * cp));
-
-const showScore = ({ scoreCp, mate }: Variation): string =>
+const showScore = ({ scoreCp, mate }: Line): string =>
   mate !== undefined ? `#${mate}` : scoreCp === undefined ? "?" : (scoreCp / 100).toFixed(2);
 
 /**
@@ -26,8 +35,8 @@ async function moveValue(player: Player, position: Position, move: Move, limits:
   const scoreCp = outcome
     ? outcome.winner === undefined
       ? 0
-      : 31_999
-    : -((await player.choose(after, { ...limits, multiPv: 1 })).scoreCp ?? 0);
+      : mateScore(1)
+    : -((await player.choose(after, { ...limits, multiPv: 1 })).lines[0]?.scoreCp ?? 0);
   // A search gives one value, not a distribution: it has no confidence to report.
   return { move: formatUci(position, move), scoreCp, winProbability: winProbability(scoreCp), confidence: null };
 }
@@ -63,16 +72,9 @@ export default command({
     const player = await resolvePlayer(name);
     try {
       const choice = await player.choose(position, limits);
-      const { scoreCp, wdl, pv, variations } = choice;
-      const lines = variations.map(({ scoreCp, mate, wdl, depth, pv }) => ({
-        move: pv[0],
-        scoreCp,
-        mate,
-        wdl,
-        depth,
-        pv,
-      }));
-      for (const line of variations) print(`${showScore(line).padStart(8)}  ${line.pv.join(" ")}`);
+      const [{ scoreCp, wdl, pv } = { pv: [] }] = choice.lines;
+      const lines = choice.lines.map((line) => ({ move: line.pv[0], ...line }));
+      for (const line of choice.lines) print(`${showScore(line).padStart(8)}  ${line.pv.join(" ")}`);
       const { policy = null } = choice;
       const shares = Object.entries(policy ?? {}).slice(0, POLICY_SHOWN);
       if (wdl) print(`win ${wdl[0] / 10} %, draw ${wdl[1] / 10} %, loss ${wdl[2] / 10} %`);

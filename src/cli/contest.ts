@@ -1,273 +1,232 @@
-// What the commands `match` and `tournament` share: options, the book, the file, and playing on from where it stopped.
-import { availableParallelism } from "node:os";
-import { basename } from "node:path";
+// What the commands that play contests share: their options, and how these become a spec.
+import { ELO_MODELS, type EloModel, sprtBounds } from "#arena";
+import { messageOf, readText, UserError } from "#base";
 import {
-  type Adjudication,
-  builtInBook,
-  type Conditions,
-  type ContestGame,
-  formatRecord,
-  formatTimeControl,
-  type GameRecord,
-  type OpeningBook,
-  parseRule,
-  parseTimeControl,
-  playContest,
-  resultOf,
-  shuffleBook,
-} from "#arena";
-import { UserError } from "#base";
-import { FAULTS, type FaultKind, parsePlayer, resolvePlayer } from "#engine";
-import { loadBook } from "./book.js";
+  type ContestEvent,
+  type ContestInput,
+  type ContestResult,
+  type ContestSpec,
+  type ContestState,
+  type FaultCount,
+  PgnStore,
+  parseContest,
+  runContest,
+} from "#data";
 import type { Io } from "./command.js";
-import { GameFile } from "./game-file.js";
+import { formatDuration } from "./progress.js";
 
-export const CONTEST_OPTIONS = {
+// Defaults are those of the spec, so that an option that was given can be told from one that was not.
+export const CONDITION_OPTIONS = {
   tc: { help: "time control: seconds+increment, as 10+0.1, or moves/seconds, as 40/60" },
   nodes: { type: "integer", minimum: 1, help: "nodes a move" },
   movetime: { type: "integer", minimum: 1, help: "milliseconds a move" },
   depth: { type: "integer", minimum: 1, help: "plies a move" },
-  openings: { help: "book of openings, EPD or PGN, plain or .zip .gz .zst .bz2; each is played with both colours" },
-  plies: { type: "integer", minimum: 0, help: "moves (half) taken from each game of a PGN book; all if not said" },
-  shuffle: { type: "boolean", help: "take the openings in an order drawn with --seed" },
-  seed: { type: "integer", default: 1, help: "of the order of openings and of players that use chance" },
-  concurrency: { type: "integer", minimum: 1, default: 1, help: "games at once" },
-  margin: { type: "integer", minimum: 0, default: 100, help: "milliseconds a move may come too late unpunished" },
-  resign: { help: "moves,centipawns: a player so far behind for so many moves has lost, as 3,600" },
-  draw: { help: "from,moves,centipawns: drawn if both see so little for so long, as 40,8,10" },
-  material: { help: "points,moves: won by whom is so far ahead in material for so long, as 9,10" },
+  seed: { type: "integer", help: "of the order of openings and of players that use chance; 1 by default" },
+  concurrency: { type: "integer", minimum: 1, help: "games at once; 1 by default" },
+  margin: { type: "integer", minimum: 0, help: "milliseconds a move may come too late unpunished; 100 by default" },
+  resign: { help: "moves,centipawns: who is so many centipawns behind for so many moves has lost, as 3,600" },
+  draw: {
+    help: "from,moves,centipawns: drawn if both see at most that, for so many moves, after move FROM, as 40,8,10",
+  },
+  material: { help: "points,moves: won by whom is so many points of material ahead for so many moves, as 9,10" },
   maxMoves: { type: "integer", minimum: 1, help: "the game is drawn after so many moves" },
-  pgn: { help: "file for the games; also the memory from which --resume goes on" },
-  resume: { type: "boolean", help: "go on with the games in --pgn; starts anew if there are none" },
+  resume: { type: "boolean", help: "play the games that the file lacks; starts a new one if there is none" },
 } as const;
 
-export interface ContestValues {
+export const CONTEST_OPTIONS = {
+  spec: { help: "JSON file that describes the contest; options override it" },
+  openings: { help: "book of openings, EPD or PGN, plain or .zip .gz .zst .bz2; each is played with both colours" },
+  plies: { type: "integer", minimum: 0, help: "plies taken from each game of a PGN book; all by default" },
+  shuffle: { type: "boolean", help: "take the openings in an order drawn with --seed" },
+  ...CONDITION_OPTIONS,
+  pgn: { help: "file for the games; also the memory from which --resume goes on" },
+} as const;
+
+export const SPRT_OPTIONS = {
+  sprt: { help: "elo0,elo1: stop when it is clear whether A gains elo1 rather than elo0, as 0,5" },
+  alpha: { type: "number", help: "how often the test may pass what gains only elo0; 0.05 by default" },
+  beta: { type: "number", help: "how often the test may fail what gains elo1; 0.05 by default" },
+  eloModel: { choices: ELO_MODELS, help: "what Elo means in --sprt; logistic by default" },
+} as const;
+
+export interface ConditionValues {
   tc: string | undefined;
   nodes: number | undefined;
   movetime: number | undefined;
   depth: number | undefined;
-  openings: string | undefined;
-  plies: number | undefined;
-  shuffle: boolean;
-  seed: number;
-  concurrency: number;
-  margin: number;
+  seed: number | undefined;
+  concurrency: number | undefined;
+  margin: number | undefined;
   resign: string | undefined;
   draw: string | undefined;
   material: string | undefined;
   maxMoves: number | undefined;
-  pgn: string | undefined;
-  resume: boolean;
 }
 
-function readAdjudication({ resign, draw, material, maxMoves }: ContestValues): Adjudication {
-  const rules: Adjudication = { maxMoves };
+export interface OpeningValues {
+  openings: string | undefined;
+  plies: number | undefined;
+  shuffle: boolean;
+}
+
+export interface SprtValues {
+  sprt: string | undefined;
+  alpha: number | undefined;
+  beta: number | undefined;
+  eloModel: string | undefined;
+}
+
+type Part = Partial<ContestInput>;
+
+/** Reads the numbers of an option such as `--resign 3,600`. */
+export function parseRule(option: string, text: string, names: readonly string[], example: string): number[] {
+  const numbers = text.split(",").map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN));
+  if (numbers.length !== names.length || numbers.some(Number.isNaN)) {
+    throw new UserError("ADJUDICATION", `--${option} ${text}: expected ${names.join(",")}, as --${option} ${example}.`);
+  }
+  return numbers;
+}
+
+/** The part of a spec that says under what conditions games are played. */
+export function conditionPart(values: ConditionValues): Part {
+  const { tc, nodes, depth, movetime, seed, concurrency, margin, resign, draw, material, maxMoves } = values;
+  const adjudication: Part["adjudication"] = { maxMoves };
   if (resign !== undefined) {
     const [moves, scoreCp] = parseRule("resign", resign, ["moves", "centipawns"], "3,600");
-    rules.resign = { moves, scoreCp };
+    adjudication.resign = { moves, scoreCp };
   }
   if (draw !== undefined) {
     const [from, moves, scoreCp] = parseRule("draw", draw, ["from", "moves", "centipawns"], "40,8,10");
-    rules.draw = { from, moves, scoreCp };
+    adjudication.draw = { from, moves, scoreCp };
   }
   if (material !== undefined) {
     const [points, moves] = parseRule("material", material, ["points", "moves"], "9,10");
-    rules.material = { points, moves };
+    adjudication.material = { points, moves };
   }
-  return rules;
+  const limits = { nodes, depth, moveTimeMs: movetime };
+  return { timeControl: tc, limits, seed, concurrency, marginMs: margin, adjudication };
 }
 
-function readConditions(values: ContestValues, players: readonly string[]): Conditions {
-  const { tc, nodes, movetime, depth, margin } = values;
-  const limited = tc !== undefined || nodes !== undefined || movetime !== undefined || depth !== undefined;
-  const unlimited = players.find((player) => parsePlayer(player).kind === "uci");
-  if (!limited && unlimited !== undefined) {
+export const openingPart = ({ openings, plies, shuffle }: OpeningValues): Part => ({
+  openings: { file: openings, plies, shuffle: shuffle || undefined },
+});
+
+export function sprtPart({ sprt, alpha, beta, eloModel }: SprtValues): Part {
+  const rest = { alpha, beta, model: eloModel as EloModel | undefined };
+  if (sprt === undefined) {
+    const given = Object.values(rest).some((value) => value !== undefined);
+    return given ? { sprt: rest as Part["sprt"] } : {}; // the bounds are in the spec file
+  }
+  const [elo0, elo1, ...more] = sprt.split(",").map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
+  if (!Number.isFinite(elo0) || !Number.isFinite(elo1) || more.length > 0 || elo0 >= elo1) {
     throw new UserError(
-      "LIMIT_MISSING",
-      `how long may ${unlimited} think? Give --tc 10+0.1, --movetime 100, --nodes 10000 or --depth 8.`,
+      "SPRT_BOUNDS",
+      `--sprt ${sprt}: expected two numbers elo0,elo1 with elo0 below elo1.\n` +
+        `--sprt 0,5 tests whether a change gains 5 Elo rather than none; --sprt -3,0 whether it loses nothing.`,
     );
   }
-  return {
-    limits: { nodes, depth, moveTimeMs: movetime },
-    timeControl: tc === undefined ? undefined : parseTimeControl(tc),
-    marginMs: margin,
-    adjudication: readAdjudication(values),
-  };
+  return { sprt: { elo0, elo1, ...rest } };
 }
 
-/** Everything that must be the same for games to belong to one contest. */
-function describeSettings(values: ContestValues, players: readonly string[], more: string[]): string {
-  const { openings, shuffle, pgn: _pgn, resume: _resume, concurrency: _concurrency, ...rest } = values;
-  const known = Object.keys(CONTEST_OPTIONS).filter((key) => Object.hasOwn(rest, key)) as (keyof typeof rest)[];
-  return [
-    `players=${players.join(" ")}`,
-    ...known.filter((key) => rest[key] !== undefined).map((key) => `${key}=${rest[key]}`),
-    `openings=${openings === undefined ? "built in" : basename(openings)}${shuffle ? " shuffled" : ""}`,
-    ...more,
-  ]
-    .map((part) => part.replace(/; /g, ";"))
-    .join("; ");
-}
-
-/** A counted game: as it was played, or as it was found in the file. */
-export interface Counted {
-  game: ContestGame;
-  points: number; // White's
-}
-
-export interface FaultCount {
-  player: string;
-  kind: FaultKind;
-  count: number;
-}
-
-export interface ContestRun {
-  event: string;
-  players: readonly string[]; // as the user wrote them
-  names: readonly string[]; // each a different one
-  games: readonly ContestGame[]; // all, played or not
-  book?: OpeningBook; // instead of the one the options name
-  settings?: string[]; // further settings that the file must agree with
-  /** Told of every game, first of the saved ones; "stop" ends the contest. */
-  onGame(counted: Counted): "stop" | undefined;
-  /** A line about the present state. */
-  state(): string;
-}
-
-/** Plays the games that are not yet in the file; returns the faults of all, and how long it took. */
-export async function runContest(
-  run: ContestRun,
-  values: ContestValues,
-  io: Io,
-): Promise<{ faults: FaultCount[]; seconds: number }> {
-  const { names, players, games } = run;
-  const conditions = readConditions(values, players);
-  if (values.resume && values.pgn === undefined) {
-    throw new UserError("RESUME_FILE", "--resume needs --pgn FILE: the file with the games played so far.");
+/** Puts plain objects together, field by field; a later value stands, undefined does not count. */
+function mergePlain(a: Record<string, unknown>, b: Record<string, unknown>): Record<string, unknown> {
+  const merged = { ...a };
+  for (const [key, value] of Object.entries(b)) {
+    if (value === undefined) continue;
+    const both = [merged[key], value].every((each) => typeof each === "object" && each && !Array.isArray(each));
+    merged[key] = both ? mergePlain(merged[key] as Record<string, unknown>, value as Record<string, unknown>) : value;
   }
-  const book = run.book ?? (await openBook(values, games, io));
-  if (values.tc !== undefined && values.concurrency > availableParallelism()) {
-    io.note(`${values.concurrency} games at once on ${availableParallelism()} processors: clocks will run unfairly.`);
-  }
-  const settings = describeSettings(values, players, run.settings ?? []);
-  const file = values.pgn === undefined ? undefined : await GameFile.open(values.pgn, settings, values.resume);
-  const faults = new FaultList();
-  try {
-    if (file?.mended) io.note(`${file.path}: the last game was cut off; it is played again.`);
-    const left = countSaved(run, file, faults, io);
-    if (left === undefined) return { faults: faults.list, seconds: 0 };
-
-    const start = performance.now();
-    let done = 0;
-    const report = () => {
-      const each = (performance.now() - start) / 1000 / done;
-      const eta = formatDuration(each * (left.length - done));
-      io.progress(`${games.length - left.length + done}/${games.length} games: ${run.state()}, ${eta} left`);
-    };
-    await playContest({
-      games: left,
-      create: (player) => resolvePlayer(players[player]),
-      opening: (round) => book.at(round % book.length),
-      conditions,
-      concurrency: Math.min(values.concurrency, Math.max(1, left.length)),
-      seed: values.seed,
-      signal: io.signal,
-      async onGame(game, record) {
-        await file?.append(formatContestGame(run, game, record, values, settings));
-        if (record.fault) {
-          faults.add(names[game[record.fault.color]], record.fault.kind);
-          io.note(`game ${game.index + 1}: ${record.fault.message}`);
-        }
-        done++;
-        const verdict = run.onGame({ game, points: pointsOf(resultOf(record)) });
-        report();
-        return verdict;
-      },
-    }).catch((error: unknown) => {
-      if (io.signal.aborted) {
-        io.note(
-          `interrupted: ${run.state()}${file ? `\nGo on with the same command and --resume.` : "\n(Games are kept with --pgn FILE.)"}`,
-        );
-      }
-      throw error;
-    });
-    return { faults: faults.list, seconds: (performance.now() - start) / 1000 };
-  } finally {
-    await file?.close();
-  }
+  return merged;
 }
 
-class FaultList {
-  readonly list: FaultCount[] = [];
-
-  add(player: string, kind: FaultKind): void {
-    const known = this.list.find((each) => each.player === player && each.kind === kind);
-    if (known) known.count++;
-    else this.list.push({ player, kind, count: 1 });
+/** The contest that a spec file, if there is one, and the options describe together; of one of these kinds, the first by default. */
+export async function buildSpec(
+  file: string | undefined,
+  kinds: readonly ContestSpec["kind"][],
+  ...parts: Part[]
+): Promise<ContestSpec> {
+  let spec: Record<string, unknown> = { kind: kinds[0] };
+  if (file !== undefined) {
+    const text = await readText(file);
+    try {
+      spec = { ...spec, ...JSON.parse(text) };
+    } catch (error) {
+      throw new UserError("SPEC_SYNTAX", `${file}: not JSON: ${messageOf(error)}`);
+    }
   }
-}
-
-/** Counts the games in the file; returns those still to be played, or undefined if the saved ones decide the contest. */
-function countSaved(run: ContestRun, file: GameFile | undefined, faults: FaultList, io: Io): ContestGame[] | undefined {
-  const saved = new Map((file?.saved ?? []).map((game) => [game.index, game]));
-  if (saved.size > 0) io.note(`${file?.path}: ${saved.size} games were played before.`);
-  let verdict: "stop" | undefined;
-  for (const game of run.games) {
-    const found = saved.get(game.index);
-    if (!found) continue;
-    const [color, kind] = found.reason.split(": ");
-    if (FAULTS.includes(kind as FaultKind)) faults.add(run.names[game[color as "white" | "black"]], kind as FaultKind);
-    verdict = run.onGame({ game, points: pointsOf(found.result) }) ?? verdict;
-  }
-  return verdict === "stop" ? undefined : run.games.filter(({ index }) => !saved.has(index));
-}
-
-const pointsOf = (result: string): number => (result === "1-0" ? 1 : result === "0-1" ? 0 : 0.5);
-
-async function openBook(values: ContestValues, games: readonly ContestGame[], io: Io): Promise<OpeningBook> {
-  const whole = values.openings === undefined ? builtInBook() : await loadBook(values.openings, values.plies);
-  const book = values.shuffle ? shuffleBook(whole, values.seed) : whole;
-  const rounds = games.reduce((most, { round }) => Math.max(most, round + 1), 0);
-  if (rounds > book.length) {
-    io.note(
-      `${rounds} openings are needed and ${values.openings ?? "the built-in book"} has ${book.length}: they are used again. ` +
-        "Players that do not vary will repeat their games, and the error bars will be too narrow.",
-    );
-  }
-  return book;
-}
-
-function formatContestGame(
-  { event, names }: ContestRun,
-  game: ContestGame,
-  record: GameRecord,
-  { tc }: ContestValues,
-  settings: string,
-): string {
-  const control = tc === undefined ? "-" : formatTimeControl(parseTimeControl(tc));
-  return formatRecord(
-    record,
-    [
-      ["Event", event],
-      ["Site", "?"],
-      ["Date", new Date().toISOString().slice(0, 10).replaceAll("-", ".")],
-      ["Round", `${game.round + 1}.${(game.index % 2) + 1}`],
-      ["White", names[game.white]],
-      ["Black", names[game.black]],
-    ],
-    [
-      ["TimeControl", control],
-      ["GameIndex", String(game.index)],
-      ["Settings", settings],
-    ],
+  for (const part of parts) spec = mergePlain(spec, part);
+  const parsed = parseContest(spec, file ?? "contest");
+  if (kinds.includes(parsed.kind)) return parsed;
+  throw new UserError(
+    "SPEC_KIND",
+    `${file}: this is a contest of the kind "${parsed.kind}"; expected ${kinds.join(" or ")}.`,
   );
 }
 
-export function formatDuration(seconds: number): string {
-  const whole = Math.round(seconds);
-  const pad = (value: number) => String(value).padStart(2, "0");
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
-  return hours > 0 ? `${hours}:${pad(minutes)}:${pad(whole % 60)}` : `${minutes}:${pad(whole % 60)}`;
+/** What the command line can do about an error from below, where no flags are known. */
+const ADVICE: Record<string, string> = {
+  LIMIT_MISSING: "As options: --tc 10+0.1, --nodes 10000, --movetime 100 or --depth 8.",
+  GAMES_EXIST: "Resume it with --resume.",
+};
+
+function advise(error: unknown): unknown {
+  if (!(error instanceof UserError) || !Object.hasOwn(ADVICE, error.code)) return error;
+  return new UserError(error.code, `${error.message}\n${ADVICE[error.code]}`, { cause: error });
+}
+
+/** Plays a contest with its progress on the terminal. `formatState` is a line about where it stands. */
+export async function playWithProgress(
+  spec: ContestSpec,
+  { pgn, resume }: { pgn: string | undefined; resume: boolean },
+  io: Io,
+  formatState: (state: ContestState) => string,
+): Promise<ContestResult> {
+  if (resume && pgn === undefined) {
+    throw new UserError("RESUME_FILE", "--resume needs --pgn FILE: the file with the games played so far.");
+  }
+  let last: ContestState | undefined;
+  const onEvent = (event: ContestEvent) => {
+    switch (event.type) {
+      case "start":
+        last = event.state;
+        if (event.saved > 0) io.note(`${pgn}: ${event.saved} games were played before.`);
+        if (spec.sprt) io.print(formatTest(spec.sprt, event.names[0]));
+        break;
+      case "note":
+        io.note(event.text);
+        break;
+      case "fault":
+        io.note(`game ${event.index + 1}: ${event.message}`);
+        break;
+      case "state": {
+        last = event.state;
+        const left = formatDuration(event.secondsLeft);
+        io.progress(`${event.played}/${event.total} games: ${formatState(event.state)}, ${left} left`);
+      }
+    }
+  };
+  const store = pgn === undefined ? undefined : new PgnStore(pgn, { resume });
+  try {
+    return await runContest(spec, { store, signal: io.signal, onEvent });
+  } catch (error) {
+    if (io.signal.aborted && last) {
+      const how =
+        pgn === undefined ? "(Games are kept with --pgn FILE.)" : "Resume with the same command and --resume.";
+      io.note(`interrupted: ${formatState(last)}\n${how}`);
+    }
+    throw advise(error);
+  }
+}
+
+/** The two hypotheses of a test, in words. */
+function formatTest(test: NonNullable<ContestSpec["sprt"]>, name: string): string {
+  const { elo0, elo1, alpha, beta, model } = test;
+  const { lower, upper } = sprtBounds(test);
+  const percent = (share: number) => `${(100 * share).toFixed(share < 0.01 ? 1 : 0)} %`;
+  return (
+    `test (SPRT, ${model} Elo): H0: ${name} gains ${elo0} Elo, H1: it gains ${elo1} Elo\n` +
+    `H1 is accepted at an LLR of ${upper.toFixed(2)} (wrong in ${percent(alpha)}), H0 at ${lower.toFixed(2)} (wrong in ${percent(beta)})`
+  );
 }
 
 /** The faults in words, one line each. */

@@ -1,5 +1,5 @@
-import { loadNetwork } from "#models";
-import { findWeights, parseSetting, resolveRecipe, TASKS } from "#training";
+import { findWeights, loadNetwork } from "#models";
+import { parseSetting, resolveRecipe, taskOf } from "#training";
 import { command } from "./command.js";
 
 export default command({
@@ -26,9 +26,9 @@ export default command({
     const { family, network } = await loadNetwork(path);
     const settings = Object.assign({}, ...(set ?? []).map(parseSetting));
     const recipe = resolveRecipe({ ...settings, family, ...network.config }, "--set");
-    const task = TASKS[family];
+    const task = taskOf(family);
     const source = await task.open(data, recipe, limit);
-    const judging = task.judge(network, source, recipe.task, {
+    const judging = task.judge(network, source, recipe, {
       batchSize: batch,
       signal: io.signal,
       onProgress: (positions) => io.progress(`${positions} of ${source.positions} positions`),

@@ -1,8 +1,7 @@
 import { listFolder, UserError, writeFile } from "#base";
 import { type Position, parseFen } from "#chess";
 import { openRecords } from "#formats";
-import { EXPORT_FORMATS, type ExportFormat, exportNetwork, loadNetwork, randomPositions } from "#models";
-import { findWeights } from "#training";
+import { EXPORT_FORMATS, type ExportFormat, exportNetwork, findWeights, loadNetwork, randomPositions } from "#models";
 import { command } from "./command.js";
 
 const SAMPLES = 256; // positions that ranges and differences are measured on, unless said

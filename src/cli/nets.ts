@@ -1,9 +1,8 @@
 import { listFolder, readBytes } from "#base";
 import { readShippedNnue, shippedNets } from "#engine";
 import { type NnueWeights, readNnueNetwork } from "#formats";
-import { loadNetwork, nnueName, nnueParameters } from "#models";
+import { findWeights, loadNetwork, nnueName, nnueParameters } from "#models";
 import { parametersOf } from "#tensor";
-import { findWeights } from "#training";
 import { command } from "./command.js";
 
 const describe = (weights: NnueWeights) => ({

@@ -2,7 +2,8 @@ import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { messageOf, UserError } from "#base";
 import { type Color, parseFen, START_FEN } from "#chess";
-import { type Limits, resolvePlayer } from "#engine";
+import { resolvePlayer } from "#engine";
+import type { Limits } from "#search";
 import { command } from "./command.js";
 import { playTerminalGame } from "./terminal-game.js";
 

@@ -12,7 +12,7 @@ export function formatCount(count: number): string {
 }
 
 /** 3723 -> "1:02:03" */
-function formatDuration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.round(seconds);
   const pad = (value: number) => String(value).padStart(2, "0");
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];

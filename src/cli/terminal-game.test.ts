@@ -8,10 +8,12 @@ import { playTerminalGame } from "./terminal-game.js";
 /** Plays the given moves, whoever asks. */
 const puppet = (...moves: string[]): Player => ({
   name: "puppet",
+  options: {},
+  setOption: async () => {},
   newGame: async () => {},
   async choose(position) {
     const move = parseSan(position, moves.shift() ?? "") ?? position.moves()[0];
-    return { move, scoreCp: 34, timeMs: 1, pv: [], variations: [] };
+    return { move, timeMs: 1, lines: [{ scoreCp: 34, pv: [] }] };
   },
   close: async () => {},
 });

@@ -10,8 +10,9 @@ import {
   parseSan,
   parseUci,
 } from "#chess";
-import type { Choice, Limits, Player } from "#engine";
+import type { Choice, Player } from "#engine";
 import { formatGame, type Result } from "#formats";
+import type { Limits } from "#search";
 import { drawBoard } from "./board.js";
 
 export interface TerminalGame {
@@ -46,7 +47,8 @@ const HELP = `Type a move as Nf3, exd5, O-O, e8=Q or as g1f3, e7e8q; or
 const nameOf = (color: Color) => (color === "white" ? "White" : "Black");
 
 /** A score for people, of the side that has it: "+0.34", "mate in 3". */
-function showScore({ mate, scoreCp }: Choice): string {
+function showScore({ lines }: Choice): string {
+  const { mate, scoreCp } = lines[0] ?? {};
   if (mate !== undefined) return mate > 0 ? `mate in ${mate}` : `mated in ${-mate}`;
   return scoreCp === undefined ? "" : `${scoreCp < 0 ? "" : "+"}${(scoreCp / 100).toFixed(2)}`;
 }

@@ -1,6 +1,7 @@
 // Options and checks of the commands that put questions to one player: puzzles, suites, agreement.
 import { UserError } from "#base";
-import { type Limits, parsePlayer } from "#engine";
+import { parsePlayer } from "#engine";
+import type { Limits } from "#search";
 
 export const THINKING_OPTIONS = {
   nodes: { type: "integer", minimum: 1, help: "nodes a move" },

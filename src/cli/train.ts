@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readText, UserError } from "#base";
 import { openSets } from "#data";
-import { parseRecipe, parseSetting, percent, resolveRecipe, type StepReport, TASKS, train } from "#training";
+import { parseRecipe, parseSetting, percent, resolveRecipe, type StepReport, taskOf, train } from "#training";
 import { command } from "./command.js";
 
 const duration = (seconds: number) =>
@@ -73,12 +73,13 @@ export default command({
       file,
     );
     const { train: config, task: settings, model } = recipe;
-    const task = TASKS[config.family];
+    const task = taskOf(config.family);
     if (config.data.length === 0)
       throw new UserError("DATA_NONE", `${file}: no data to learn from. Name it with --data FILE.`);
     const folder = run ?? `runs/${basename(file).replace(/\.ya?ml$/, "")}`;
     io.note(`settings: ${JSON.stringify({ ...config, ...settings, ...model })}`);
-    const sets = { folder: `${folder}/data`, resultShare: settings.resultShare as number | undefined, ...io };
+    const resultShare = "resultShare" in settings ? Number(settings.resultShare) : undefined;
+    const sets = { folder: `${folder}/data`, resultShare, ...io };
     const source = await task.open(await openSets(config.data, { ...sets, role: "learn" }), recipe, config.limit);
     const judged = await openSets(config.validation, { ...sets, role: "judge" });
     const judges = judged.length > 0 ? await task.open(judged, recipe) : undefined;

@@ -1,20 +1,18 @@
 import { UserError } from "#base";
-import { formatUci, parseFen } from "#chess";
-import { MOVE_TABLES, type MoveTable, type MoveTableName, winProbability } from "#encodings";
+import { formatUci, parseFen, parseScore, winProbability } from "#chess";
+import { MOVE_TABLES, type MoveTable, type MoveTableName } from "#encodings";
 import type { DataRecord, RecordKind } from "#formats";
 
 type Conversion = (record: DataRecord, table: MoveTable | undefined) => DataRecord[];
 
 /** The share of points a valued move is worth: centipawns, or "#n" for mate in n. */
 function probabilityOf(value: number | string): number {
-  if (typeof value === "number") return winProbability(value);
-  if (!/^#-?\d+$/.test(value)) {
-    throw new UserError(
-      "CONVERT_VALUE",
-      `the value ${JSON.stringify(value)} is neither centipawns nor a mate like "#3".`,
-    );
-  }
-  return value.includes("-") ? 0 : 1;
+  const score = parseScore(value);
+  if (score !== undefined) return winProbability(score);
+  throw new UserError(
+    "CONVERT_VALUE",
+    `the value ${JSON.stringify(value)} is neither centipawns nor a mate like "#3".`,
+  );
 }
 
 const bestOf = (moves: Record<string, number | string>) =>

@@ -1,14 +1,13 @@
-import { playContest } from "#arena";
-import { removeFolder } from "#base";
-import { formatFen, formatUci, parseFen } from "#chess";
-import { type Limits, resolvePlayer } from "#engine";
-import { createRecords, type DataRecord, openRecords } from "#formats";
+import { removeFile } from "#base";
+import { resolvePlayer } from "#engine";
+import { createRecords, openRecords } from "#formats";
 import { BOARDS } from "#models";
+import type { Limits } from "#search";
 import { Batches, openRecordSource, type PolicyValueArrays, parseSource } from "#training";
+import { RecordStore } from "./contest/record-store.js";
+import { runContest } from "./contest/run.js";
 import { importGames } from "./import.js";
 import { labelPositions } from "./label.js";
-import { randomOpenings } from "./random-openings.js";
-import { hashGame } from "./select.js";
 import { validationPath } from "./split.js";
 
 interface Common {
@@ -30,7 +29,7 @@ export interface PgnOptions extends Common {
 export interface SelfPlayOptions extends Common {
   games: number;
   randomPlies?: number; // at the start of each game, so that no two are alike; 8 unless said
-  limits?: Limits;
+  limits?: Pick<Limits, "nodes" | "depth" | "moveTimeMs">; // for each move
 }
 
 /** Positions to learn from: files, not memory, so that there may be any number of them. */
@@ -86,7 +85,7 @@ export class Dataset {
           onProgress() {},
           onTrouble: (message) => troubles.push(message),
         });
-        await removeFolder(from);
+        await removeFile(from);
       }
     }
     const { paths, length, validation: judged } = await Dataset.load(parts[0], parts[1]);
@@ -95,45 +94,28 @@ export class Dataset {
 
   /** Lets a player play itself, and makes a file of records of its moves, its scores and the results. */
   static async fromSelfPlay(player: string, to: string, options: SelfPlayOptions): Promise<Dataset> {
-    const { games, randomPlies = 8, limits = {}, validation = 0, seed = 1 } = options;
-    const { signal = new AbortController().signal } = options;
-    const parts = validation > 0 ? [to, validationPath(to)] : [to];
-    const writers = await Promise.all(parts.map((path) => createRecords(path)));
-    const book = randomOpenings(games, randomPlies, seed);
+    const { games, randomPlies = 8, limits = {}, validation = 0, seed = 1, signal } = options;
+    const store = await RecordStore.create(to, { validation, seed });
     try {
-      await playContest({
-        games: Array.from({ length: games }, (_, index) => ({ index, pair: index, round: index, white: 0, black: 1 })),
-        create: () => resolvePlayer(player),
-        opening: (round) => book.at(round),
-        conditions: { limits, marginMs: 1_000, adjudication: { maxMoves: 300 } },
-        concurrency: 1,
-        seed,
-        signal,
-        async onGame(_, { startFen, moves, winner }) {
-          const position = parseFen(startFen);
-          const records: DataRecord[] = [];
-          for (const [ply, { move, thought }] of moves.entries()) {
-            const { turn } = position;
-            const result = winner === undefined ? 0 : winner === turn ? 1 : -1;
-            const fen = formatFen(position);
-            const uci = formatUci(position, move);
-            if (thought) records.push({ fen, move: uci, score: thought.scoreCp ?? 0, ply, result }); // not of the opening
-            position.play(move);
-          }
-          const hash = hashGame(
-            Uint16Array.from(moves, ({ move }) => move),
-            seed,
-          );
-          await writers[hash < validation * 2 ** 32 ? 1 : 0].write(records); // as an import decides
-          return undefined;
+      await runContest(
+        {
+          kind: "games",
+          players: [player],
+          games,
+          openings: { randomPlies },
+          limits,
+          marginMs: 1_000,
+          adjudication: { maxMoves: 300 },
+          seed,
         },
-      });
-      for (const writer of writers.toReversed()) await writer.commit();
+        { store, signal },
+      );
+      await store.commit();
     } catch (error) {
-      for (const writer of writers) await writer.abort();
+      await store.abort();
       throw error;
     }
-    return Dataset.load(parts[0], parts[1]);
+    return Dataset.load(store.paths[0], store.paths[1]);
   }
 
   /** Writes all of its records to one file, of any format that can hold them. */

@@ -1,5 +1,5 @@
 import { Random } from "#base";
-import { core } from "#chess";
+import { clampEvaluation, core } from "#chess";
 import { badRecord, createRawRecords, type NnueWeights, openRawRecords } from "#formats";
 import { nnueImage } from "#models";
 
@@ -19,8 +19,7 @@ export interface DistilResult {
   restless: number; // left out: in check, or with something to win at once
 }
 
-const RECORD = 40;
-const { POSITION, LIST, SCRATCH, wasm } = core;
+const { LIST, POSITION, RECORD_BYTES, SCRATCH, wasm } = core;
 
 /**
  * Positions of a file, and others a random move or two off them, valued by a network alone, without a search: the
@@ -43,13 +42,13 @@ export async function distilRecords(
   const writer = await createRawRecords(to, "packed", from);
   const random = new Random(seed);
   const value = evaluator(network);
-  const record = core.allocate(RECORD);
+  const record = core.allocate(RECORD_BYTES);
   const result: DistilResult = { positions: 0, written: 0, restless: 0 };
   try {
     for await (const { bytes, ends } of reader) {
       signal.throwIfAborted();
       if (result.positions >= limit) break;
-      const out = new Uint8Array(ends.length * 2 * RECORD);
+      const out = new Uint8Array(ends.length * 2 * RECORD_BYTES);
       const view = new DataView(out.buffer);
       let length = 0;
       const put = (source: Uint8Array, plies: number) => {
@@ -61,14 +60,15 @@ export async function distilRecords(
         out.set(source, length);
         out.set(core.bytes.subarray(record, record + 32), length);
         const centipawns = Math.round(value() * scale);
-        view.setInt16(length + 32, Math.max(-30_000, Math.min(30_000, centipawns)), true);
-        if (plies > 0) view.setUint16(length + 34, 0, true);
-        view.setUint16(length + 36, view.getUint16(length + 36, true) + plies, true);
-        if (plies % 2 === 1) view.setInt8(length + 38, -view.getInt8(length + 38));
-        length += RECORD;
+        view.setInt16(length + core.RECORD_SCORE_AT, clampEvaluation(centipawns), true);
+        if (plies > 0) view.setUint16(length + core.RECORD_MOVE_AT, 0, true);
+        view.setUint16(length + core.RECORD_PLY_AT, view.getUint16(length + core.RECORD_PLY_AT, true) + plies, true);
+        if (plies % 2 === 1)
+          view.setInt8(length + core.RECORD_RESULT_AT, -view.getInt8(length + core.RECORD_RESULT_AT));
+        length += RECORD_BYTES;
       };
-      for (let at = 0; at < bytes.length && result.positions < limit; at += RECORD) {
-        const source = bytes.subarray(at, at + RECORD);
+      for (let at = 0; at < bytes.length && result.positions < limit; at += RECORD_BYTES) {
+        const source = bytes.subarray(at, at + RECORD_BYTES);
         const [asItIs, other] = [random.next() < share, random.next() < varied];
         if (asItIs || other) {
           core.bytes.set(source, record);
@@ -84,8 +84,8 @@ export async function distilRecords(
         }
         result.positions++;
       }
-      result.written += length / RECORD;
-      const ended = Uint32Array.from({ length: length / RECORD }, (_, i) => (i + 1) * RECORD);
+      result.written += length / RECORD_BYTES;
+      const ended = Uint32Array.from({ length: length / RECORD_BYTES }, (_, i) => (i + 1) * RECORD_BYTES);
       await writer.write({ bytes: out.subarray(0, length), ends: ended });
       onProgress({ positions: result.positions, done: reader.progress, total: reader.size });
     }

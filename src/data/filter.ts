@@ -1,4 +1,5 @@
 import { UserError } from "#base";
+import type { Color } from "#chess";
 import { type GameBlock, RESULTS, type Result } from "#formats";
 
 /** Lichess's classes, by the time a game of forty moves would take: seconds + 40 * increment. */
@@ -12,6 +13,7 @@ export type Variant = (typeof VARIANTS)[number];
 /** Which games to keep; what is not given keeps all. */
 export interface GameFilter {
   minRating?: number; // of both players
+  player?: string; // one of the two has this name; capitals do not matter
   timeClasses?: readonly TimeClass[];
   variants: readonly Variant[];
   results?: readonly Result[];
@@ -43,12 +45,20 @@ export function variantOf(tag: string | undefined): Variant {
   return /960|fischer/.test(name) ? "chess960" : "standard";
 }
 
+/** The side that a player of this name has in a game. */
+export function colorOf(block: GameBlock, game: number, player: string): Color | undefined {
+  const wanted = player.trim().toLowerCase();
+  const isSide = (tag: string) => block.tag(game, tag)?.trim().toLowerCase() === wanted;
+  return isSide("White") ? "white" : isSide("Black") ? "black" : undefined;
+}
+
 /** Why a game is left out, as the key of a count; undefined if it is kept. */
 export function refuseGame(block: GameBlock, game: number, filter: GameFilter): string | undefined {
   const unknown = block.unsupportedVariant(game);
   if (unknown !== undefined) return `variant ${unknown}`;
   const variantTag = block.tag(game, "Variant");
   if (!filter.variants.includes(variantOf(variantTag))) return `variant ${variantTag ?? "Standard"}`;
+  if (filter.player !== undefined && colorOf(block, game, filter.player) === undefined) return "other players";
   const result = block.result(game);
   if (result === "*") return "no result";
   if (filter.results && !filter.results.includes(result)) return `result ${result}`;

@@ -1,7 +1,7 @@
 // What a worker does for `data import`: text with whole games in, rows or records out.
 import { UserError } from "#base";
-import { core, formatUci, Position } from "#chess";
-import { MOVE_TABLES, type MoveTableName, winProbability } from "#encodings";
+import { core, formatUci, Position, valueOfScore, winProbability } from "#chess";
+import { MOVE_TABLES, type MoveTableName } from "#encodings";
 import {
   type BadGame,
   type DataRecord,
@@ -11,9 +11,8 @@ import {
   NO_EVAL,
   readGameBlocks,
 } from "#formats";
-import { type GameFilter, refuseGame, resultNumber } from "./filter.js";
+import { colorOf, type GameFilter, refuseGame, resultNumber } from "./filter.js";
 import { hashGame, POSITION_REASONS, type PositionFilter, selectPositions } from "./select.js";
-import { scoreValue } from "./value.js";
 
 /** What becomes of a position: a .bin record, or an object of one of the other kinds. */
 export const IMPORT_KINDS = ["scored", "action_value", "state_value", "behavioral_cloning", "move_index"] as const;
@@ -33,7 +32,7 @@ export interface ImportSettings {
 /** The games of one piece of text, in order. */
 export interface ImportedChunk {
   /** For each game, broken ones too: 0 or more rows it gave, or -1 - the index of the reason it was left out. */
-  verdicts: Int32Array;
+  rowCounts: Int32Array;
   reasons: string[];
   validation: Uint8Array; // 1 for each game that is for validation
   skipped: Uint32Array; // for each game, positions left out by each of POSITION_REASONS
@@ -44,12 +43,8 @@ export interface ImportedChunk {
   keys?: Uint32Array<ArrayBuffer>; // low and high half of each row's
 }
 
-const PACKED_BYTES = 40;
 const WIDE_BYTES = core.POSITION_BYTES + 16;
 const NOT_IN_FORMAT = POSITION_REASONS.indexOf("not in this format");
-// Where the struct of a position has the side to move, and how castling is spelled
-const SIDE = 138;
-const CHESS960 = 139;
 
 export class GameImporter {
   private readonly position = core.allocate(core.POSITION_BYTES);
@@ -64,7 +59,7 @@ export class GameImporter {
     const { settings } = this;
     const bad: ImportedChunk["bad"] = [];
     const reasons = ["broken"];
-    const verdicts: number[] = [];
+    const rowCounts: number[] = [];
     const validation: number[] = [];
     const skipped: Uint32Array[] = [];
     const rows = new Gathered(settings.packed ? text.length * 6 : 0);
@@ -78,33 +73,33 @@ export class GameImporter {
     const onBad = (error: BadGame) => bad.push({ game: error.game, line: error.line, reason: error.reason });
     for await (const block of readGameBlocks(source, { onBad })) {
       for (let game = 0; game < block.length; game++) {
-        while (verdicts.length < block.number(game) - 1) verdicts.push(-1); // broken ones before it
+        while (rowCounts.length < block.number(game) - 1) rowCounts.push(-1); // broken ones before it
         const reason = refuseGame(block, game, settings.games);
         const counts = reason === undefined ? new Uint32Array(POSITION_REASONS.length) : none;
         const count = reason === undefined ? this.importGame(block, game, counts) : 0;
         const why = reason ?? (count === 0 ? "no positions" : undefined);
         if (why !== undefined && !reasons.includes(why)) reasons.push(why);
-        verdicts.push(why === undefined ? count : -1 - reasons.indexOf(why));
-        validation[verdicts.length - 1] = this.isForValidation(block, game) ? 1 : 0;
-        skipped[verdicts.length - 1] = counts;
-        if (settings.packed) rows.add(core.bytes, this.rows, this.rows + count * PACKED_BYTES);
+        rowCounts.push(why === undefined ? count : -1 - reasons.indexOf(why));
+        validation[rowCounts.length - 1] = this.isForValidation(block, game) ? 1 : 0;
+        skipped[rowCounts.length - 1] = counts;
+        if (settings.packed) rows.add(core.bytes, this.rows, this.rows + count * core.RECORD_BYTES);
         else for (let row = 0; row < count; row++) records.push(this.record(this.rows + row * WIDE_BYTES));
         if (settings.keys) keys.add(core.bytes, this.keyRows, this.keyRows + count * 8);
       }
     }
     const broken = bad.reduce((most, { game }) => Math.max(most, game), 0);
-    while (verdicts.length < broken) verdicts.push(-1);
+    while (rowCounts.length < broken) rowCounts.push(-1);
 
-    const flatSkipped = new Uint32Array(verdicts.length * POSITION_REASONS.length);
-    const sides = new Uint8Array(verdicts.length);
-    for (let game = 0; game < verdicts.length; game++) {
+    const flatSkipped = new Uint32Array(rowCounts.length * POSITION_REASONS.length);
+    const sides = new Uint8Array(rowCounts.length);
+    for (let game = 0; game < rowCounts.length; game++) {
       flatSkipped.set(skipped[game] ?? none, game * POSITION_REASONS.length);
       sides[game] = validation[game] ?? 0;
     }
     let lines = 0;
     for (let at = text.indexOf(10); at >= 0; at = text.indexOf(10, at + 1)) lines++;
     return {
-      verdicts: Int32Array.from(verdicts),
+      rowCounts: Int32Array.from(rowCounts),
       reasons,
       validation: sides,
       skipped: flatSkipped,
@@ -126,8 +121,10 @@ export class GameImporter {
     const keep = core.bytes.subarray(this.keep, this.keep + plies);
     const hash =
       positions.perGame === undefined ? 0 : hashGame(block.moves.subarray(first + 1, first + plies + 1), ~seed);
-    const whiteBegins = core.bytes[start + SIDE] === 0;
-    const kept = selectPositions(evals, plies, whiteBegins, positions, hash, keep, counts);
+    const whiteBegins = core.bytes[start + core.SIDE_AT] === 0;
+    const { player } = this.settings.games;
+    const mover = player === undefined ? undefined : colorOf(block, game, player);
+    const kept = selectPositions(evals, plies, whiteBegins, positions, hash, mover, keep, counts);
     if (kept === 0) return 0;
     const rows = core.wasm.packGame(
       start,
@@ -151,7 +148,7 @@ export class GameImporter {
     this.capacity = Math.max(1024, 2 * plies);
     this.keep = core.allocate(this.capacity);
     this.keyRows = core.allocate(this.capacity * 8);
-    this.rows = core.allocate(this.capacity * (this.settings.packed ? PACKED_BYTES : WIDE_BYTES));
+    this.rows = core.allocate(this.capacity * (this.settings.packed ? core.RECORD_BYTES : WIDE_BYTES));
   }
 
   private isForValidation(block: GameBlock, game: number): boolean {
@@ -169,8 +166,8 @@ export class GameImporter {
     const score = tail.getInt16(0, true);
     const result = tail.getInt8(6);
     const fen = formatFenAt(row);
-    const black = core.bytes[row + SIDE] === 1;
-    const chess960 = core.bytes[row + CHESS960] === 1;
+    const black = core.bytes[row + core.SIDE_AT] === 1;
+    const chess960 = core.bytes[row + core.CHESS960_AT] === 1;
     const uci = () =>
       chess960 ? formatUci(new Position(core.bytes.slice(row, row + core.POSITION_BYTES)), move) : formatMove(move);
     const scored = positions.value === "eval";
@@ -191,7 +188,7 @@ export class GameImporter {
         return {
           fen,
           move_index: MOVE_TABLES[moves].indexOf(move, black, chess960),
-          value: scored ? scoreValue(score) : result,
+          value: scored ? valueOfScore(score) : result,
         };
     }
   }

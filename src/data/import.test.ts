@@ -313,3 +313,33 @@ test("games in Chess960 keep the files of their rooks in text, and their castlin
   assert.equal(records.length, 3);
   assert.match(records[0].fen, / KQkq - /);
 });
+
+const PLAYED = "1. e4 e5 2. Nf3 Nc6 3. Bb5 1-0";
+
+test("of one player's games only that player's moves are kept, whichever side, and capitals do not matter", async () => {
+  const pgn = write(
+    "player.pgn",
+    game({ White: "Ann", Black: "Bob" }, PLAYED) +
+      game({ White: "Bob", Black: "ann" }, PLAYED) +
+      game({ White: "Bob", Black: "Cid" }, PLAYED),
+  );
+  const positions = { ...OPTIONS.positions, value: "result" } as const;
+  const games = { ...OPTIONS.games, player: "ANN" };
+  const result = await importGames([pgn], file("player.jsonl"), { ...OPTIONS, games, positions });
+  const moves = (await recordsOf(file("player.jsonl"))).map(({ move }) => move);
+  assert.deepEqual(moves, ["e2e4", "g1f3", "f1b5", "e7e5", "b8c6"]);
+  assert.deepEqual(result.skipped, { "other players": 1 });
+  assert.equal(result.skippedPositions["the opponent's move"], 5);
+});
+
+test("an import that keeps nothing says why, and leaves the file that was there", async () => {
+  const pgn = write("bare.pgn", game({}, PLAYED));
+  const out = write("kept.bin", "forty bytes of something worth keeping..");
+  await assert.rejects(importGames([pgn], out, OPTIONS), /1 games were read and no position was kept.*\n.*no eval/s);
+  const text = write("README.md", "# Not games\n");
+  await assert.rejects(
+    importGames([text], out, OPTIONS),
+    /README\.md: 1 games were read and no position was kept.*broken/s,
+  );
+  assert.equal(readFileSync(out, "utf8"), "forty bytes of something worth keeping..");
+});

@@ -1,4 +1,5 @@
 import { openBytes, UserError, WorkerPool } from "#base";
+import { core } from "#chess";
 import type { MoveTableName } from "#encodings";
 import { BAG_KINDS, BadGame, type BagKind, createRawRecords, createRecords, type DataRecord, formatOf } from "#formats";
 import { readGameChunks } from "./game-chunks.js";
@@ -15,6 +16,7 @@ export interface ImportOptions extends Omit<ImportSettings, "packed" | "keys" | 
   threads: number;
   signal: AbortSignal;
   onBad(error: BadGame): void; // told of every broken game, which is then passed over
+  onNoEvals?(games: number): void; // told once, early, if the first games have no evaluation and nothing is kept for it
   onProgress(state: { done: number; total: number | undefined; games: number; positions: number }): void;
 }
 
@@ -72,6 +74,7 @@ export async function importGames(paths: readonly string[], to: string, options:
       options.onProgress({ done, total, games: collector.result.games, positions: collector.result.positions });
       if (!wantsMore) break;
     }
+    if (collector.result.positions === 0) throw nothingKept(paths, collector.result);
     for (const writer of writers.toReversed()) await writer.commit();
     const { validation } = collector;
     return { ...collector.result, ...(targets[1] ? { validation: { path: targets[1], ...validation } } : {}) };
@@ -81,6 +84,22 @@ export async function importGames(paths: readonly string[], to: string, options:
   } finally {
     await pool.close();
   }
+}
+
+/** Why nothing would be written: a file that stands there already stays as it is. */
+function nothingKept(paths: readonly string[], { games, skipped, skippedPositions }: ImportResult): UserError {
+  const list = (counts: Record<string, number>, of: string) =>
+    Object.entries(counts).map(([reason, count]) => `  ${count} ${of} left out: ${reason}`);
+  const reasons = [...list(skipped, "games"), ...list(skippedPositions, "positions")];
+  return new UserError(
+    "IMPORT_EMPTY",
+    games === 0
+      ? `${paths.join(", ")}: no game was found, so nothing was written. Expected PGN.`
+      : [
+          `${paths.join(", ")}: ${games} games were read and no position was kept, so nothing was written.`,
+          ...reasons,
+        ].join("\n"),
+  );
 }
 
 /** All files, so that one that is missing is seen before hours of work. */
@@ -140,7 +159,7 @@ async function createWriter(
   };
 }
 
-const ROW_BYTES = 40;
+const EARLY_GAMES = 1000; // of real games with evaluations, some have one long before
 const DUPLICATE = POSITION_REASONS.indexOf("duplicate");
 
 /** Takes what the workers made of the games, in order: counts, limits, duplicates, and to which file it goes. */
@@ -169,7 +188,7 @@ class Collector {
     for (const { game, line, reason } of chunk.bad) {
       this.options.onBad(new BadGame(source, this.gamesBefore + game, this.linesBefore + line, reason));
     }
-    this.gamesBefore += chunk.verdicts.length;
+    this.gamesBefore += chunk.rowCounts.length;
     this.linesBefore += chunk.lines;
     let row = 0;
     let from = 0; // rows not yet written, all for one side
@@ -178,26 +197,28 @@ class Collector {
       if (to > from) await this.write(chunk, from, to, side);
       from = to;
     };
-    for (let game = 0; game < chunk.verdicts.length; game++) {
+    for (let game = 0; game < chunk.rowCounts.length; game++) {
       const { limitGames, maxPositions } = this.options;
       const { result } = this;
       if (result.kept === limitGames || result.positions === maxPositions) {
         await flush(row);
         return false;
       }
-      const verdict = chunk.verdicts[game];
+      const rows = chunk.rowCounts[game];
       result.games++;
-      if (verdict < 0) {
+      if (result.games === EARLY_GAMES && result.positions === 0 && result.skippedPositions["no eval"])
+        this.options.onNoEvals?.(result.games);
+      if (rows < 0) {
         this.countSkipped(chunk.skipped, game, 0);
-        const reason = chunk.reasons[-1 - verdict];
+        const reason = chunk.reasons[-1 - rows];
         result.skipped[reason] = (result.skipped[reason] ?? 0) + 1;
         continue;
       }
-      const isNew = this.countRepeated(chunk, row, verdict);
-      const kept = Math.min(isNew ? isNew.length : verdict, (maxPositions ?? Infinity) - result.positions);
+      const isNew = this.countRepeated(chunk, row, rows);
+      const kept = Math.min(isNew ? isNew.length : rows, (maxPositions ?? Infinity) - result.positions);
       result.kept++;
       result.positions += kept;
-      this.countSkipped(chunk.skipped, game, isNew ? verdict - isNew.length : 0);
+      this.countSkipped(chunk.skipped, game, isNew ? rows - isNew.length : 0);
       if (chunk.validation[game] !== side) {
         await flush(row);
         side = chunk.validation[game];
@@ -206,15 +227,15 @@ class Collector {
         this.validation.games++;
         this.validation.positions += kept;
       }
-      if (kept < verdict) {
+      if (kept < rows) {
         await flush(row);
         for (let i = 0; i < kept; i++) {
           const at = isNew ? isNew[i] : row + i;
           await this.write(chunk, at, at + 1, side);
         }
-        from = row + verdict;
+        from = row + rows;
       }
-      row += verdict;
+      row += rows;
     }
     await flush(row);
     return this.result.kept !== this.options.limitGames && this.result.positions !== this.options.maxPositions;
@@ -237,7 +258,9 @@ class Collector {
   }
 
   private write({ packed, records }: ImportedChunk, from: number, to: number, side: number): Promise<void> {
-    const rows = packed ? packed.subarray(from * ROW_BYTES, to * ROW_BYTES) : (records ?? []).slice(from, to);
+    const rows = packed
+      ? packed.subarray(from * core.RECORD_BYTES, to * core.RECORD_BYTES)
+      : (records ?? []).slice(from, to);
     return this.writers[side].write(rows);
   }
 }

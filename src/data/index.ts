@@ -1,3 +1,9 @@
+export { loadBook } from "./book.js";
+export type { ContestEvent, ContestState, FaultCount, GameLabel } from "./contest/events.js";
+export { type FinishedGame, type GameStore, type Held, MemoryStore, type SavedGame } from "./contest/game-store.js";
+export { PgnStore } from "./contest/pgn-store.js";
+export { type ContestOptions, type ContestResult, runContest } from "./contest/run.js";
+export { type ContestInput, type ContestSpec, parseContest } from "./contest/spec.js";
 export { canConvert, convertRecord, findMoveTable } from "./convert.js";
 export { Dataset, type PgnOptions, type SelfPlayOptions } from "./dataset.js";
 export { type DedupeOptions, dedupeRecords } from "./dedupe.js";
@@ -6,7 +12,6 @@ export { parseChoices, parseResults, TIME_CLASSES, VARIANTS } from "./filter.js"
 export { IMPORT_KINDS } from "./game-importer.js";
 export { type ImportOptions, type ImportResult, importGames } from "./import.js";
 export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions } from "./label.js";
-export { randomOpenings } from "./random-openings.js";
 export { openSets, type SetOptions } from "./sets.js";
 export { shuffleRecords } from "./shuffle.js";
 export { SPLIT_BY, splitRecords, validationPath } from "./split.js";

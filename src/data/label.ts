@@ -1,8 +1,8 @@
 import { Journal, messageOf, openBytes, openRandom, readLines, UserError } from "#base";
-import { formatFen, formatUci, type Position, parseFen } from "#chess";
-import { winProbability } from "#encodings";
-import { type Limits, type Player, PlayerFault, type Variation } from "#engine";
+import { clampScore, formatFen, formatUci, type Position, parseFen, parseScore, winProbability } from "#chess";
+import { type Line, type Player, PlayerFault } from "#engine";
 import { BAG_KINDS, type BagKind, createRecords, type DataRecord, formatOf, openRecords } from "#formats";
+import type { Limits } from "#search";
 import { KeyTable } from "./key-table.js";
 
 export interface LabelOptions {
@@ -208,9 +208,10 @@ class Engine {
       asked.catch(() => {}); // if it is stopped, nobody waits for it
       const choice = await Promise.race([asked, stopped]);
       const key = position.key.toString(16);
-      if (allMoves) return { key, moves: valuesOf(choice.variations, position, legal.length) };
-      if (choice.scoreCp === undefined) throw new PlayerFault("illegal move", "gave no score.");
-      return { key, move: formatUci(position, choice.move), score: clampScore(choice.scoreCp) };
+      if (allMoves) return { key, moves: valuesOf(choice.lines, position, legal.length) };
+      const scoreCp = choice.lines[0]?.scoreCp;
+      if (scoreCp === undefined) throw new PlayerFault("illegal move", "gave no score.");
+      return { key, move: formatUci(position, choice.move), score: clampScore(Math.round(scoreCp)) };
     } finally {
       signal.removeEventListener("abort", stop);
     }
@@ -236,16 +237,10 @@ class Engine {
   }
 }
 
-const clampScore = (scoreCp: number): number => Math.max(-32_000, Math.min(32_000, Math.round(scoreCp)));
-
 /** Every legal move with its value: centipawns, or "#n" for a mate in n moves. */
-function valuesOf(
-  variations: readonly Variation[],
-  position: Position,
-  legal: number,
-): Record<string, number | string> {
+function valuesOf(lines: readonly Line[], position: Position, legal: number): Record<string, number | string> {
   const moves: Record<string, number | string> = {};
-  for (const { pv, scoreCp, mate } of variations) {
+  for (const { pv, scoreCp, mate } of lines) {
     const value = mate === undefined ? scoreCp : `#${mate}`;
     if (pv[0] !== undefined && value !== undefined) moves[pv[0]] = value;
   }
@@ -303,7 +298,11 @@ function recordsOf(record: DataRecord, label: Label, kind: BagKind | undefined, 
   const { move = "", score = 0, moves = {} } = label;
   if (allMoves) {
     if (kind === undefined) return [{ fen, moves }];
-    return Object.entries(moves).map(([uci, value]) => ({ fen, move: uci, win_prob: winProbability(scoreOf(value)) }));
+    return Object.entries(moves).map(([uci, value]) => ({
+      fen,
+      move: uci,
+      win_prob: winProbability(parseScore(value)!),
+    }));
   }
   if (kind === "behavioral_cloning") return [{ fen, move }];
   if (kind === "state_value") return [{ fen, win_prob: winProbability(score) }];
@@ -312,11 +311,6 @@ function recordsOf(record: DataRecord, label: Label, kind: BagKind | undefined, 
   const ply = record.ply ?? 2 * (Math.max(1, Number(number)) - 1) + (side === "b" ? 1 : 0);
   return [{ fen, move, score, ply, result: record.result ?? 0 }];
 }
-
-const scoreOf = (value: number | string): number => {
-  if (typeof value === "number") return value;
-  return value.startsWith("#-") ? -32_000 : 32_000;
-};
 
 /** Refuses what the output could not hold, before an engine has thought for hours. */
 export function checkLabelOutput(to: string, allMoves: boolean, kind: BagKind | undefined): void {

@@ -11,7 +11,7 @@ import {
   type RawForm,
 } from "#formats";
 
-const RECORD_BYTES = 40;
+const { RECORD_BYTES } = core;
 const GROUP = 4096; // records unpacked at once
 const KEY = 128; // where the struct of a position has its key
 let room: { records: number; positions: number } | undefined;

@@ -1,4 +1,5 @@
 import { Random } from "#base";
+import type { Color } from "#chess";
 import { NO_EVAL } from "#formats";
 
 /** Which positions of a game to keep. */
@@ -18,6 +19,7 @@ export const POSITION_REASONS = [
   "no eval",
   "no eval after the move",
   "not the best move",
+  "the opponent's move",
   "last position",
   "opening",
   "sampled out",
@@ -25,7 +27,7 @@ export const POSITION_REASONS = [
   "duplicate",
 ] as const;
 export type PositionReason = (typeof POSITION_REASONS)[number];
-const [NONE, NONE_AFTER, NOT_BEST, LAST, OPENING, SAMPLED] = POSITION_REASONS.keys();
+const [NONE, NONE_AFTER, NOT_BEST, OPPONENT, LAST, OPENING, SAMPLED] = POSITION_REASONS.keys();
 
 /**
  * Marks the positions of a game to keep: `keep` has a byte for each position from the start on. `evals` are in White's
@@ -38,6 +40,7 @@ export function selectPositions(
   whiteBegins: boolean,
   filter: PositionFilter,
   seed: number,
+  mover: Color | undefined, // only positions in which this side moves
   keep: Uint8Array,
   skipped: Uint32Array,
 ): number {
@@ -45,11 +48,13 @@ export function selectPositions(
   let kept = 0;
   for (let ply = 0; ply < plies; ply++) {
     let reason = -1;
+    const turn = ((ply & 1) === 0) === whiteBegins ? "white" : "black";
     if (ply < fromPly) reason = OPENING;
+    else if (mover !== undefined && turn !== mover) reason = OPPONENT;
     else if (value === "eval" && evals[ply] === NO_EVAL) reason = NONE;
     else if (value === "eval" && needsEvalAfter && evals[ply + 1] === NO_EVAL) reason = NONE_AFTER;
     else if (policy === "best") {
-      const gain = (evals[ply + 1] - evals[ply]) * (((ply & 1) === 0) === whiteBegins ? 1 : -1);
+      const gain = (evals[ply + 1] - evals[ply]) * (turn === "white" ? 1 : -1);
       if (evals[ply] === NO_EVAL) reason = NONE;
       else if (evals[ply + 1] === NO_EVAL) reason = NONE_AFTER;
       else if (gain < -BEST_MARGIN) reason = NOT_BEST;

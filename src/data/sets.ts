@@ -1,4 +1,4 @@
-import { listFolder, makeFolder, removeFolder, UserError } from "#base";
+import { listFolder, makeFolder, UserError } from "#base";
 import { formatOf } from "#formats";
 import { parseSource } from "#training";
 import { Dataset } from "./dataset.js";
@@ -57,8 +57,7 @@ async function importOnce(
   await makeFolder(folder);
   note(`${games}: making records of its games ...`);
   const { length, troubles } = await Dataset.fromPgn(games, path, { value, signal }).catch(async (error: unknown) => {
-    if (!(error instanceof UserError && error.code === "DATA_EMPTY")) throw error;
-    await removeFolder(path);
+    if (!(error instanceof UserError && error.code === "IMPORT_EMPTY")) throw error;
     throw new UserError(
       "DATA_EMPTY",
       `${games}: no position of its games has ${value === "eval" ? "an [%eval] comment" : "a result"}.` +

@@ -1,7 +1,7 @@
 import { assert } from "#base";
 import { core, type Position, parseFen, START_FEN } from "#chess";
 
-const { POSITION_BYTES, wasm } = core;
+const { POSITION_BYTES, RECORD_BYTES, wasm } = core;
 const START_KEY = parseFen(START_FEN).key;
 
 /** Numbers a position becomes in each encoding that is one row of a fixed length. */
@@ -25,7 +25,6 @@ export type PlanesName = keyof typeof ENCODE_PLANES;
 /** HalfKP indices a side has room for in a row; the rest of the row is HALFKP_UNUSED. */
 export const HALFKP_ROW = 32;
 export const HALFKP_UNUSED = 65535;
-export const RECORD_BYTES = 40; // a .bin record, see docs/formats/bin.md
 
 /** HalfKP indices of many positions: [position][mover, other][HALFKP_ROW], and how many of each row are used. */
 export interface HalfKpRows {

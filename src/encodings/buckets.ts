@@ -1,11 +1,5 @@
 import { UserError } from "#base";
 
-/** The share of points that a score of the side to move is worth, from 0 to 1 (Lichess's curve, as DeepMind used it). */
-export const winProbability = (scoreCp: number): number => 0.5 + 0.5 * (2 / (1 + Math.exp(-0.00368208 * scoreCp)) - 1);
-
-/** The score that a win probability corresponds to; infinite at 0 and 1. */
-export const centipawnsOf = (probability: number): number => Math.log(probability / (1 - probability)) / 0.00368208;
-
 /**
  * The bucket of a win probability among `count` equal ones; a value on an edge belongs to the lower bucket, like
  * numpy's searchsorted. A value outside [0, 1] is refused, never clamped.

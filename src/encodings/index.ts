@@ -6,7 +6,6 @@ export {
   HALFKP_UNUSED,
   type HalfKpRows,
   type PlanesName,
-  RECORD_BYTES,
   ROW_LENGTHS,
 } from "./batch.js";
 export {
@@ -19,7 +18,7 @@ export {
   tokenId,
   VOCABULARY,
 } from "./board68.js";
-export { bucketCentre, bucketOf, centipawnsOf, winProbability } from "./buckets.js";
+export { bucketCentre, bucketOf } from "./buckets.js";
 export { decodeFenTokens, encodeFenTokens, FEN_TOKEN_CHARACTERS, FEN_TOKENS, turnFenTokens } from "./fen-tokens.js";
 export { decodeHalfKp, encodeHalfKp, HALFKP_INPUTS } from "./halfkp.js";
 export { encodeLc0Planes, LC0_PLANES } from "./lc0.js";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "vitest";
-import { type Color, formatUci, parseFen } from "#chess";
+import { type Color, formatUci, parseFen, scoreOfProbability, winProbability } from "#chess";
 import { encodeBoard68 } from "./board68.js";
-import { bucketCentre, bucketOf, centipawnsOf, winProbability } from "./buckets.js";
+import { bucketCentre, bucketOf } from "./buckets.js";
 import { encodeFenTokens } from "./fen-tokens.js";
 import { encodeHalfKp } from "./halfkp.js";
 import { MOVE_TABLES } from "./move-tables.js";
@@ -99,7 +99,7 @@ test("both move tables are whole, in order", () => {
 test("win probabilities and buckets are DeepMind's", () => {
   for (const [cp, expected] of Object.entries(tables.winProbability)) {
     assert.ok(Math.abs(winProbability(Number(cp)) - expected) < 1e-15);
-    assert.ok(Math.abs(centipawnsOf(expected) - Number(cp)) < 1e-6);
+    assert.ok(Math.abs(scoreOfProbability(expected) - Number(cp)) < 1e-6);
   }
   for (const [value, bucket] of Object.entries(tables.buckets128)) assert.equal(bucketOf(Number(value), 128), bucket);
 });

@@ -27,13 +27,13 @@ test("the move of the highest expected value is played, and others follow in ord
   withPlayer(`${path}@none`, async (player) => {
     for (const fen of [START_FEN, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1"]) {
       const position = parseFen(fen);
-      const { move, scoreCp, variations } = await player.choose(position, { multiPv: 5 });
+      const { move, lines } = await player.choose(position, { multiPv: 5 });
       const values = await player.valueMoves!(position, position.moves());
       const ranked = values.toSorted((a, b) => b.winProbability - a.winProbability);
       assert.equal(move, ranked[0].move);
-      assert.equal(scoreCp, ranked[0].scoreCp);
+      assert.equal(lines[0].scoreCp, ranked[0].scoreCp);
       assert.deepEqual(
-        variations.map(({ pv }) => pv[0]),
+        lines.map(({ pv }) => pv[0]),
         ranked.slice(0, 5).map((value) => formatUci(position, value.move)),
       );
       assert.ok(

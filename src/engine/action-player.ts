@@ -1,15 +1,17 @@
 import { Random, UserError } from "#base";
-import { formatFen, formatUci, type Move, type Position } from "#chess";
-import { centipawnsOf, FEN_TOKENS, MOVE_TABLES } from "#encodings";
+import { formatFen, formatUci, type Move, type Position, scoreOfProbability } from "#chess";
+import { FEN_TOKENS, MOVE_TABLES } from "#encodings";
 import { encodeActionInput, type Moe } from "#models";
+import { type Limits, parseOptionValues } from "#search";
 import { exportOnnx, input, Session } from "#tensor";
-import type { Choice, Limits, MoveValue, Player, Variation } from "./player.js";
+import type { Choice, Line, MoveValue, Player } from "./player.js";
 
 const DRAW = 0.5;
 const CERTAIN = 1e-4; // from 0 and 1: win probabilities beyond say no more, 2501 centipawns
 
 /** Plays the move of the highest expected win probability, or draws among the moves by a temperature. */
 export class ActionPlayer implements Player {
+  readonly options = {};
   private random = new Random(1);
 
   private constructor(
@@ -30,19 +32,19 @@ export class ActionPlayer implements Player {
     this.random = new Random(seed);
   }
 
-  async choose(position: Position, { multiPv = 1 }: Limits = {}): Promise<Choice> {
+  async choose(position: Position, { multiPv = 1, moves: allowed }: Limits = {}): Promise<Choice> {
     const start = performance.now();
-    const moves = position.moves();
+    const moves = allowed ?? position.moves();
     if (moves.length === 0) throw new UserError("POSITION_OVER", `${formatFen(position)}: there is no move to choose.`);
     const valued = (await this.valueMoves(position, moves)).sort((a, b) => b.winProbability - a.winProbability);
     if (this.temperature > 0) valued.unshift(...valued.splice(this.draw(valued), 1));
-    const variations = valued.slice(0, multiPv).map(
-      ({ move, winProbability }): Variation => ({
+    const lines = valued.slice(0, multiPv).map(
+      ({ move, winProbability }): Line => ({
         scoreCp: scoreOf(winProbability),
         pv: [formatUci(position, move)],
       }),
     );
-    return { ...variations[0], move: valued[0].move, nodes: 1, timeMs: performance.now() - start, variations };
+    return { move: valued[0].move, lines, nodes: 1, timeMs: performance.now() - start };
   }
 
   /** All of the moves in one pass of the network. */
@@ -65,13 +67,17 @@ export class ActionPlayer implements Player {
     return Math.max(0, place);
   }
 
+  async setOption(name: string, value: string): Promise<void> {
+    parseOptionValues(`player "${this.name}"`, this.options, [[name, value]]);
+  }
+
   close(): Promise<void> {
     return this.session.close();
   }
 }
 
 const scoreOf = (winProbability: number): number =>
-  Math.round(centipawnsOf(Math.max(CERTAIN, Math.min(1 - CERTAIN, winProbability))));
+  Math.round(scoreOfProbability(Math.max(CERTAIN, Math.min(1 - CERTAIN, winProbability))));
 
 /** Whether the opponent could claim a draw by repetition after the move: it is there, or a reply away. */
 function allowsThreefold(position: Position, move: Move): boolean {

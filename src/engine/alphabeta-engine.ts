@@ -1,8 +1,7 @@
 import { listFolder, readBytes, UserError } from "#base";
 import { type NnueWeights, readNnueNetwork } from "#formats";
-import { loadNetwork, Nnue, nnueImage, nnueName, quantiseNnue } from "#models";
+import { findWeights, loadNetwork, Nnue, nnueImage, nnueName, quantiseNnue } from "#models";
 import { AlphaBeta } from "#search";
-import { findWeights } from "#training";
 import { readShippedNnue, shippedNets } from "./shipped.js";
 
 /** Uses the small evaluation written by hand, no network. */

@@ -1,7 +1,15 @@
 import { formatUci, type Move, type Position } from "#chess";
-import { allotTime, MATE_FOUND_CP, type Search, type SearchLimits, type SearchLine } from "#search";
+import {
+  type Asking,
+  type Limits,
+  MATE_FOUND_CP,
+  parseOptionValues,
+  type Search,
+  type SearchLine,
+  type SearchReport,
+} from "#search";
 import { LagMeter } from "./lag.js";
-import type { Choice, Limits, Player, Variation } from "./player.js";
+import type { Choice, Line, Player, Report } from "./player.js";
 
 /** Moves to mate of a score, negative for the mated side; undefined if it is no mate. */
 export function mateOf(scoreCp: number): number | undefined {
@@ -31,29 +39,48 @@ export function formatLine(position: Position, line: readonly Move[]): string[] 
   return words;
 }
 
-/** What a game's limits mean for the search. */
-export function searchLimits(position: Position, limits: Limits, overheadMs: number): SearchLimits {
-  const { clock, moveTimeMs, nodes, depth, multiPv } = limits;
-  const result: SearchLimits = { nodes, depth, multiPv };
-  if (clock) {
-    const white = position.turn === "white";
-    const times = allotTime({
-      leftMs: white ? clock.whiteMs : clock.blackMs,
-      incrementMs: white ? clock.whiteIncrementMs : clock.blackIncrementMs,
-      movesToGo: clock.movesToGo,
-      overheadMs,
+/** What a search found, for whoever asked. */
+export function reportOf(position: Position, { lines, depth, nodes, timeMs, hashFull, moves }: SearchReport): Report {
+  const byMove = (read: (root: NonNullable<SearchReport["moves"]>[number]) => number | undefined) => {
+    const known = (moves ?? []).flatMap((root) => {
+      const number = read(root);
+      return number === undefined ? [] : [[formatUci(position, root.move), number] as const];
     });
-    Object.assign(result, times);
-  }
-  if (moveTimeMs !== undefined)
-    result.hardMs = Math.max(1, Math.min(moveTimeMs - Math.min(overheadMs, 5), result.hardMs ?? Infinity));
-  return result;
+    return known.length === 0 ? undefined : Object.fromEntries(known.sort((a, b) => b[1] - a[1]));
+  };
+  return {
+    lines: lines.map((line) => lineOf(position, line)),
+    depth,
+    nodes,
+    timeMs,
+    hashFull,
+    policy: byMove(({ share }) => share),
+    visits: byMove(({ visits }) => visits),
+    values: byMove(({ value }) => value),
+  };
+}
+
+const lineOf = (position: Position, { scoreCp, wdl, depth, selDepth, visits, pv }: SearchLine): Line => ({
+  scoreCp,
+  mate: mateOf(scoreCp),
+  wdl: wdl ? thousandths(wdl) : wdlOf(scoreCp),
+  depth,
+  selDepth,
+  visits,
+  pv: formatLine(position, pv),
+});
+
+/** Win, draw, loss in whole thousandths that add up. */
+export function thousandths(wdl: ArrayLike<number>): [number, number, number] {
+  const [win, loss] = [Math.round(wdl[0] * 1000), Math.round(wdl[2] * 1000)];
+  return [win, 1000 - win - loss, loss];
 }
 
 const OVERHEAD_MS = 15;
 
 /** The alpha-beta search as a player in games. */
 export class AlphaBetaPlayer implements Player {
+  readonly options = {};
   private readonly lag = new LagMeter();
 
   constructor(
@@ -66,24 +93,28 @@ export class AlphaBetaPlayer implements Player {
     await this.engine.clear();
   }
 
-  async choose(position: Position, limits: Limits): Promise<Choice> {
+  async choose(position: Position, limits: Limits, asking: Asking<Report> = {}): Promise<Choice> {
     const start = performance.now();
     const { clock } = limits;
-    const overheadMs = clock ? this.lag.allowance(position, clock, OVERHEAD_MS) : OVERHEAD_MS;
-    const wanted = searchLimits(position, limits, overheadMs);
-    wanted.nodes = Math.min(this.nodes ?? Infinity, wanted.nodes ?? Infinity);
-    if (wanted.nodes === Infinity) delete wanted.nodes;
-    const { lines, nodes, depth } = await this.engine.search(position, wanted);
-    const variations = lines.map((line) => this.variation(position, line, depth));
-    if (clock) this.lag.answered(position, clock, performance.now() - start);
-    return { ...variations[0], move: lines[0].pv[0], nodes, timeMs: performance.now() - start, variations };
+    const wanted = { ...limits, overheadMs: clock ? this.lag.allowance(position, clock, OVERHEAD_MS) : OVERHEAD_MS };
+    const nodes = Math.min(this.nodes ?? Infinity, limits.nodes ?? Infinity);
+    if (nodes < Infinity) wanted.nodes = nodes;
+    const { signal, ponderHit, onReport } = asking;
+    const found = await this.engine.search(position, wanted, {
+      signal,
+      ponderHit,
+      onReport: onReport && ((report) => onReport(reportOf(position, report))),
+    });
+    const timeMs = performance.now() - start;
+    if (clock && !ponderHit) this.lag.answered(position, clock, timeMs);
+    return { ...reportOf(position, found), move: found.lines[0].pv[0], timeMs };
+  }
+
+  async setOption(name: string, value: string): Promise<void> {
+    parseOptionValues(`player "${this.name}"`, this.options, [[name, value]]);
   }
 
   close(): Promise<void> {
     return this.engine.close();
-  }
-
-  private variation(position: Position, { scoreCp, pv }: SearchLine, depth: number): Variation {
-    return { scoreCp, mate: mateOf(scoreCp), wdl: wdlOf(scoreCp), depth, pv: formatLine(position, pv) };
   }
 }

@@ -2,15 +2,15 @@ export { type AlphaBetaEngine, createAlphaBeta, loadNnue } from "./alphabeta-eng
 export { mateOf, wdlOf } from "./alphabeta-player.js";
 export { BENCH_DEPTH, type BenchResult, runBench } from "./bench.js";
 export {
+  type ByMove,
   type Choice,
-  type Clock,
   FAULTS,
   type FaultKind,
-  type Limits,
+  type Line,
   mateScore,
   type Player,
   PlayerFault,
-  type Variation,
+  type Report,
 } from "./player.js";
 export {
   type NetworkSpec,

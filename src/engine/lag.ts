@@ -1,5 +1,5 @@
 import type { Color, Position } from "#chess";
-import type { Clock } from "./player.js";
+import type { Clock } from "#search";
 
 const FADING = 0.8; // of the lag that was seen, for each move since
 const MOST_MS = 1_000; // a program that adjusts its clocks must not frighten us for ever

@@ -2,8 +2,10 @@ import { UserError } from "#base";
 import { formatFen, formatUci, type Move, type Position } from "#chess";
 import { MOVE_TABLES } from "#encodings";
 import { BOARDS, type Inference, type Residual, residualInference } from "#models";
+import { type Limits, parseOptionValues } from "#search";
 import { exportOnnx, Session } from "#tensor";
-import type { Choice, Limits, MoveValue, Player, Variation } from "./player.js";
+import { thousandths } from "./alphabeta-player.js";
+import type { Choice, Line, MoveValue, Player } from "./player.js";
 
 const SCORE_SCALE = 400; // centipawns k in value = tanh(score / k), as in training
 const CERTAIN = 0.9999; // values beyond say no more than this one, 1981 centipawns
@@ -17,6 +19,8 @@ interface Opinion {
 
 /** Plays the move its policy likes best: no search, one run of the network a move. */
 export class NetworkPlayer implements Player {
+  readonly options = {};
+
   private constructor(
     readonly name: string,
     private readonly network: Residual,
@@ -36,21 +40,22 @@ export class NetworkPlayer implements Player {
 
   async newGame(): Promise<void> {}
 
-  async choose(position: Position, { multiPv = 1 }: Limits = {}): Promise<Choice> {
+  async choose(position: Position, { multiPv = 1, moves: allowed }: Limits = {}): Promise<Choice> {
     const start = performance.now();
     const legal = position.moves();
     if (legal.length === 0) throw new UserError("POSITION_OVER", `${formatFen(position)}: there is no move to choose.`);
     const [{ logits, value, wdl }] = await this.ask([position]);
     const table = MOVE_TABLES[BOARDS[this.network.config.board].moves];
     const shares = softmax(legal.map((move) => logits[table.encode(position, move)]));
-    const ranked = legal.map((move, i) => ({ move, share: shares[i] })).sort((a, b) => b.share - a.share);
+    const all = legal.map((move, i) => ({ move, share: shares[i] })).sort((a, b) => b.share - a.share);
+    const ranked = allowed ? all.filter(({ move }) => allowed.includes(move)) : all;
     // The network values the position, not each move.
-    const variations = ranked.slice(0, multiPv).map(({ move }, rank): Variation => {
+    const lines = ranked.slice(0, multiPv).map(({ move }, rank): Line => {
       const pv = [formatUci(position, move)];
       return rank > 0 ? { pv } : { scoreCp: scoreOf(value), pv, ...(wdl && { wdl: thousandths(wdl) }) };
     });
-    const policy = Object.fromEntries(ranked.map(({ move, share }) => [formatUci(position, move), share]));
-    return { ...variations[0], move: ranked[0].move, policy, nodes: 1, timeMs: performance.now() - start, variations };
+    const policy = Object.fromEntries(all.map(({ move, share }) => [formatUci(position, move), share]));
+    return { move: ranked[0].move, lines, policy, nodes: 1, timeMs: performance.now() - start };
   }
 
   /** By what the network says of the positions after them. */
@@ -84,6 +89,10 @@ export class NetworkPlayer implements Player {
     return opinions;
   }
 
+  async setOption(name: string, value: string): Promise<void> {
+    parseOptionValues(`player "${this.name}"`, this.options, [[name, value]]);
+  }
+
   close(): Promise<void> {
     return this.session.close();
   }
@@ -97,10 +106,4 @@ function softmax(logits: readonly number[]): number[] {
   const weights = logits.map((logit) => Math.exp(logit - top));
   const sum = weights.reduce((a, b) => a + b);
   return weights.map((weight) => weight / sum);
-}
-
-/** Win, draw, loss in whole thousandths that add up. */
-function thousandths(wdl: ArrayLike<number>): [number, number, number] {
-  const [win, loss] = [Math.round(wdl[0] * 1000), Math.round(wdl[2] * 1000)];
-  return [win, 1000 - win - loss, loss];
 }

@@ -1,40 +1,39 @@
 import type { Move, Position } from "#chess";
+import type { Asking, Limits, OptionTable } from "#search";
 
-/** How long a player may think about one move. Several limits together end the search at the first one reached. */
-export interface Limits {
-  nodes?: number;
-  depth?: number; // plies
-  moveTimeMs?: number;
-  clock?: Clock;
-  deadlineMs?: number; // when an answer comes too late to count, whatever the other limits say
-  multiPv?: number; // how many best moves to report; 1 if not said
-}
-
-/** What the clocks of both sides show. */
-export interface Clock {
-  whiteMs: number;
-  blackMs: number;
-  whiteIncrementMs: number;
-  blackIncrementMs: number;
-  movesToGo?: number; // until the next time control, if there is one
-}
-
-/** One of the moves a player considered, best first. */
-export interface Variation {
+/** One of the lines a player considered. */
+export interface Line {
   /** In centipawns for the side to move; a mate in n plies is 32000 - n, to be mated in n is n - 32000. */
   scoreCp?: number;
   mate?: number; // moves until mate, negative if the side to move is mated
   wdl?: readonly [number, number, number]; // win, draw, loss in thousandths, for the side to move
   depth?: number;
+  selDepth?: number;
+  visits?: number;
   pv: readonly string[]; // in UCI
 }
 
-export interface Choice extends Variation {
-  move: Move;
-  policy?: Readonly<Record<string, number>>; // the share of each legal move, if a network has such an opinion
+/** A number for each move, by its name in UCI; the best first. */
+export type ByMove = Readonly<Record<string, number>>;
+
+/** What a player thinks of a position: plain data, which the terminal, UCI and the page show each in its way. */
+export interface Report {
+  lines: readonly Line[]; // best first, as many as `multiPv` asked for
+  depth?: number;
   nodes?: number;
   timeMs: number; // from the question to the answer
-  variations: readonly Variation[]; // as many as `multiPv` asked for; the first is repeated in this object
+  hashFull?: number; // thousandths
+  policy?: ByMove; // the share of each legal move, if a network has such an opinion
+  visits?: ByMove; // how often a search looked at each
+  values?: ByMove; // -1 to 1 for the mover, where each move is valued
+}
+
+/**
+ * A move with everything the player thought. `lines[0]` begins with it; only a foreign engine may have changed its mind after
+ * its last report, or have given none.
+ */
+export interface Choice extends Report {
+  move: Move;
 }
 
 /** What a player thinks of one move, without looking further. */
@@ -71,9 +70,13 @@ export interface Player {
    * Chooses a move; there must be one. The position knows the moves that led to it, and is left as it was. Rejects with
    * a PlayerFault if the player cannot; then it is of no further use and must be closed.
    */
-  choose(position: Position, limits: Limits): Promise<Choice>;
+  choose(position: Position, limits: Limits, asking?: Asking<Report>): Promise<Choice>;
   /** What the moves are worth, if the player can tell without searching. */
   valueMoves?(position: Position, moves: readonly Move[]): Promise<MoveValue[]>;
+  /** What can be set, declared by the search or family that has it. */
+  readonly options: OptionTable;
+  /** Sets an option by its name in the table, between two questions. */
+  setOption(name: string, value: string): Promise<void>;
   /** Called when the player spoils the game while it is not its turn: it crashed, or moved out of turn. */
   onFault?: (fault: PlayerFault) => void;
   close(): Promise<void>;

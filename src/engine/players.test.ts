@@ -108,7 +108,9 @@ test("scores are read for the side to move; a mate counts its plies", () => {
     mate: undefined,
     wdl: [1, 900, 99],
     depth: 20,
+    selDepth: 30,
     nodes: 123,
+    hashFull: undefined,
     pv: ["e2e4", "e7e5"],
   });
   assert.equal(parseInfo("info depth 3 score mate 2 pv a1a2").scoreCp, 32000 - 3);
@@ -119,6 +121,11 @@ test("scores are read for the side to move; a mate counts its plies", () => {
 
 test("go says what the clock shows, and never shows zero", () => {
   assert.equal(formatGo({ nodes: 1000 }), "go nodes 1000");
+  assert.equal(formatGo({}), "go infinite");
+  assert.equal(
+    formatGo({ mate: 3 }, { ponder: true, moves: ["e2e4", "d2d4"] }),
+    "go ponder mate 3 searchmoves e2e4 d2d4",
+  );
   assert.equal(formatGo({ depth: 5, moveTimeMs: 0.4 }), "go depth 5 movetime 1");
   const clock = { whiteMs: 0, blackMs: 1234.6, whiteIncrementMs: 0, blackIncrementMs: 0 };
   assert.equal(formatGo({ clock }), "go wtime 1 btime 1235");

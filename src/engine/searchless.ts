@@ -1,6 +1,5 @@
 import { UserError } from "#base";
-import { type FamilyName, loadNetwork, type Moe, type Residual } from "#models";
-import { findWeights } from "#training";
+import { type FamilyName, findWeights, loadNetwork, type Moe, type Residual } from "#models";
 import { ActionPlayer } from "./action-player.js";
 import { NetworkPlayer } from "./network-player.js";
 import type { Player } from "./player.js";

@@ -1,7 +1,8 @@
 // Speaks UCI (Huber and Meyer-Kahlen, 2006) to a foreign engine. It trusts nothing: every answer has a time limit,
 // output is ignored unless it is what we wait for, and each way to misbehave ends in one PlayerFault.
 import { messageOf, type Process, type ProcessEnd, startProcess, UserError } from "#base";
-import { type Limits, PlayerFault } from "./player.js";
+import { isEndless, type Limits } from "#search";
+import { PlayerFault } from "./player.js";
 import { checkUciOption, parseUciOption, type UciOption } from "./uci-options.js";
 
 export interface UciTimes {
@@ -23,9 +24,18 @@ export interface UciAnswer {
 
 type Waiting = { word: string; resolve(line: string): void; reject(fault: PlayerFault): void };
 
+/** How `go` can be steered, and what it may ask besides the limits. */
+export interface UciAsking {
+  signal?: AbortSignal; // tells the engine to stop
+  ponderHit?: AbortSignal; // given: the engine ponders until it fires
+  moves?: readonly string[]; // the only ones to look at, in UCI
+  onInfos?: (infos: readonly string[]) => void; // hears of every new line with a score
+}
+
 interface Search {
   start: number;
   infos: string[];
+  onInfos?: (infos: readonly string[]) => void;
   heard: number; // when it last said anything
   resolve(answer: UciAnswer): void;
   reject(fault: PlayerFault): void;
@@ -104,31 +114,48 @@ export class UciClient {
    * Lets it search the position (`startpos` or `fen ...`, with ` moves ...`) until it moves. Without a deadline it may
    * take as long as it shows that it lives.
    */
-  async go(position: string, limits: Limits): Promise<UciAnswer> {
+  async go(
+    position: string,
+    limits: Limits,
+    { signal, ponderHit, moves, onInfos }: UciAsking = {},
+  ): Promise<UciAnswer> {
     const { deadlineMs } = limits;
     if (this.fault) throw this.fault;
+    const start = performance.now();
     const answer = new Promise<UciAnswer>((resolve, reject) => {
-      const start = performance.now();
-      this.search = { start, infos: [], heard: start, resolve, reject };
+      this.search = { start, infos: [], onInfos, heard: start, resolve, reject };
     });
-    this.process.write(`position ${position}\n${formatGo(limits)}\n`);
-    const timer =
-      deadlineMs === undefined
-        ? setInterval(() => void this.checkLife(), this.times.silenceMs / 2)
-        : setTimeout(() => setImmediate(() => void this.flagFall(deadlineMs)), deadlineMs);
+    const ponder = ponderHit !== undefined && !ponderHit.aborted;
+    this.process.write(`position ${position}\n${formatGo(limits, { ponder, moves })}\n`);
+    let startedMs = 0; // after `start`, when its clock began to run
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const startClock = () => {
+      startedMs = performance.now() - start;
+      timer =
+        deadlineMs === undefined
+          ? setInterval(() => void this.checkLife(), this.times.silenceMs / 2)
+          : setTimeout(() => setImmediate(() => void this.flagFall(deadlineMs)), deadlineMs);
+    };
+    const hit = () => {
+      this.process.write("ponderhit\n");
+      startClock();
+    };
+    const stop = () => void this.flagFall(performance.now() - start);
+    if (ponder) ponderHit.addEventListener("abort", hit);
+    else startClock();
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop);
     try {
       const found = await answer;
-      if (deadlineMs === undefined || found.timeMs <= deadlineMs) return found;
-      const [took, limit] = [found.timeMs, deadlineMs].map((ms) => (ms / 1000).toFixed(3));
+      const thoughtMs = found.timeMs - startedMs;
+      if (deadlineMs === undefined || thoughtMs <= deadlineMs) return found;
+      const [took, limit] = [thoughtMs, deadlineMs].map((ms) => (ms / 1000).toFixed(3));
       throw (this.fault = new PlayerFault("time", `moved after ${took} s; it had ${limit} s.`));
     } finally {
       clearTimeout(timer);
+      ponderHit?.removeEventListener("abort", hit);
+      signal?.removeEventListener("abort", stop);
     }
-  }
-
-  /** Ends a search early; `go` then resolves with what was found. */
-  stop(): void {
-    if (this.search) this.process.write("stop\n");
   }
 
   /** Asks it to leave, and kills it if it does not. */
@@ -196,7 +223,10 @@ export class UciClient {
     const index = Math.min(500, Number(/ multipv (\d+)/.exec(line)?.[1] ?? 1)) - 1;
     const isBound = / (lower|upper)bound/.test(line);
     const moveOf = (text: string | undefined) => / pv (\S+)/.exec(text ?? "")?.[1];
-    if (index >= 0 && !(isBound && moveOf(search.infos[index]) === moveOf(line))) search.infos[index] = line;
+    if (index >= 0 && !(isBound && moveOf(search.infos[index]) === moveOf(line))) {
+      search.infos[index] = line;
+      search.onInfos?.(search.infos);
+    }
   }
 
   /** Its time is over: it gets a moment to answer `stop`, so that we know whether it is slow, deaf or dead. */
@@ -262,8 +292,13 @@ export class UciClient {
 }
 
 /** The `go` line for these limits. */
-export function formatGo({ nodes, depth, moveTimeMs, clock }: Limits): string {
+export function formatGo(
+  limits: Limits,
+  { ponder = false, moves = [] }: { ponder?: boolean; moves?: readonly string[] } = {},
+): string {
+  const { nodes, depth, mate, moveTimeMs, clock } = limits;
   const words = ["go"];
+  if (ponder) words.push("ponder");
   if (clock) {
     // A clock never shows 0: some engines take that for no limit.
     const shown = (ms: number) => Math.max(1, Math.round(ms));
@@ -275,6 +310,9 @@ export function formatGo({ nodes, depth, moveTimeMs, clock }: Limits): string {
   }
   if (depth !== undefined) words.push(`depth ${depth}`);
   if (nodes !== undefined) words.push(`nodes ${nodes}`);
+  if (mate !== undefined) words.push(`mate ${mate}`);
   if (moveTimeMs !== undefined) words.push(`movetime ${Math.max(1, Math.round(moveTimeMs))}`);
+  if (isEndless({ ...limits, deadlineMs: undefined })) words.push("infinite");
+  if (moves.length > 0) words.push(`searchmoves ${moves.join(" ")}`); // last: some engines take all that follows for moves
   return words.join(" ");
 }

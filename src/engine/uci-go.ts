@@ -1,52 +1,69 @@
 import { type Move, type Position, parseUci } from "#chess";
-import type { Limits } from "./player.js";
+import type { Limits } from "#search";
 
 /** What `go` asks for. */
-export interface GoRequest extends Limits {
-  mate?: number;
-  infinite: boolean;
-  ponder: boolean;
-  moves?: Move[]; // searchmoves
-  unknown: string[]; // words that mean nothing here
+export interface GoRequest {
+  limits: Limits;
+  infinite: boolean; // the answer waits for `stop`
+  ponder: boolean; // it waits for `stop` or `ponderhit`
+  notes: string[]; // what could not be understood, in sentences
 }
 
-const NUMBERS = ["wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate"] as const;
+const NUMBERS: readonly string[] = [
+  "wtime",
+  "btime",
+  "winc",
+  "binc",
+  "movestogo",
+  "movetime",
+  "nodes",
+  "depth",
+  "mate",
+];
 
-/** Reads the words after `go`. Anything may stand there: what is no number or no move is passed over and reported. */
+/** Reads the words after `go`. Anything may stand there: what is no number or no move is passed over and noted. */
 export function parseGo(position: Position, words: readonly string[]): GoRequest {
   const numbers = new Map<string, number>();
-  const request: GoRequest = { infinite: false, ponder: false, unknown: [] };
+  const request: GoRequest = { limits: {}, infinite: false, ponder: false, notes: [] };
+  const unknown: string[] = [];
+  let moves: Move[] | undefined;
   for (let i = 0; i < words.length; i++) {
     const word = words[i];
-    if ((NUMBERS as readonly string[]).includes(word)) {
-      const value = Number(words[i + 1]);
-      if (words[i + 1] === undefined || !Number.isFinite(value)) request.unknown.push(word);
+    const next: string | undefined = words[i + 1];
+    if (NUMBERS.includes(word)) {
+      const value = Number(next);
+      if (next === undefined || !Number.isFinite(value)) unknown.push(word);
       else numbers.set(word, Math.trunc(value));
-      if (words[i + 1] !== undefined && !(NUMBERS as readonly string[]).includes(words[i + 1])) i++;
+      if (next !== undefined && !NUMBERS.includes(next)) i++;
     } else if (word === "infinite") request.infinite = true;
     else if (word === "ponder") request.ponder = true;
     else if (word === "searchmoves") {
-      request.moves = [];
-      for (
-        let move = parseUci(position, words[i + 1] ?? "");
-        move !== undefined;
-        move = parseUci(position, words[i + 1] ?? "")
-      ) {
-        request.moves.push(move);
+      moves = [];
+      for (;;) {
+        const move = parseUci(position, words[i + 1] ?? "");
+        if (move === undefined) break;
+        moves.push(move);
         i++;
       }
-    } else request.unknown.push(word);
+    } else unknown.push(word);
   }
+  if (unknown.length > 0) request.notes.push(`go: passed over ${unknown.slice(0, 5).join(", ").slice(0, 80)}.`);
+  if (moves?.length === 0) request.notes.push("go searchmoves: none of the moves is legal; all are searched.");
+  request.limits = limitsOf(numbers, request.infinite);
+  if (moves && moves.length > 0) request.limits.moves = moves;
+  return request;
+}
+
+function limitsOf(numbers: ReadonlyMap<string, number>, infinite: boolean): Limits {
   const positive = (name: string) => {
     const value = numbers.get(name);
     return value === undefined ? undefined : Math.max(1, value);
   };
-  request.nodes = positive("nodes");
-  request.depth = positive("depth");
-  request.mate = positive("mate");
-  request.moveTimeMs = positive("movetime");
+  const limits: Limits = { nodes: positive("nodes"), depth: positive("depth"), mate: positive("mate") };
+  if (infinite) return limits; // no clock runs
+  limits.moveTimeMs = positive("movetime");
   if (numbers.has("wtime") || numbers.has("btime")) {
-    request.clock = {
+    limits.clock = {
       whiteMs: numbers.get("wtime") ?? numbers.get("btime") ?? 1,
       blackMs: numbers.get("btime") ?? numbers.get("wtime") ?? 1,
       whiteIncrementMs: Math.max(0, numbers.get("winc") ?? 0),
@@ -54,5 +71,5 @@ export function parseGo(position: Position, words: readonly string[]): GoRequest
       movesToGo: positive("movestogo"),
     };
   }
-  return request;
+  return limits;
 }

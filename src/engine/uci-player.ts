@@ -1,10 +1,12 @@
 import { UserError } from "#base";
 import { formatFen, formatUci, type Move, type Position, parseUci } from "#chess";
-import { type Choice, type Limits, mateScore, type Player, PlayerFault, type Variation } from "./player.js";
+import type { Asking, Limits, Option, OptionTable } from "#search";
+import { type Choice, type Line, mateScore, type Player, PlayerFault, type Report } from "./player.js";
 import { UciClient, type UciTimes } from "./uci-client.js";
+import type { UciOption } from "./uci-options.js";
 
 /** Reads what is worth keeping of `info depth 12 ... score cp 31 ... pv e2e4 e7e5`. */
-export function parseInfo(line: string): Variation & { nodes?: number } {
+export function parseInfo(line: string): Line & { nodes?: number; hashFull?: number } {
   const number = (pattern: RegExp) => {
     const found = pattern.exec(line);
     return found ? Number(found[1]) : undefined;
@@ -16,9 +18,27 @@ export function parseInfo(line: string): Variation & { nodes?: number } {
     mate,
     wdl: wdl ? [Number(wdl[1]), Number(wdl[2]), Number(wdl[3])] : undefined,
     depth: number(/ depth (\d+)/),
+    selDepth: number(/ seldepth (\d+)/),
     nodes: number(/ nodes (\d+)/),
+    hashFull: number(/ hashfull (\d+)/),
     pv: / pv (.+)$/.exec(line)?.[1].trim().split(/\s+/) ?? [],
   };
+}
+
+/** What the last lines of each rank say together. */
+function reportOf(infos: readonly string[], timeMs: number): Report {
+  const parsed = infos.filter((line) => line !== undefined).map(parseInfo);
+  const [{ depth, nodes, hashFull } = {}] = parsed;
+  return { lines: parsed.map(({ nodes: _, hashFull: __, ...line }) => line), depth, nodes, hashFull, timeMs };
+}
+
+/** An option as the engine declares it, in our words. */
+function tableOption({ name, type, default: value = "", min, max, choices }: UciOption): Option {
+  const help = `${name} of the engine`;
+  if (type === "check") return { type: "check", default: value === "true", help };
+  if (type === "spin")
+    return { type: "integer", default: Number(value), min: min ?? -Infinity, max: max ?? Infinity, help };
+  return type === "combo" ? { type: "choice", default: value, choices, help } : { type: "text", default: value, help };
 }
 
 /** A foreign engine, as written `uci:COMMAND?Option=Value&...`. */
@@ -57,8 +77,13 @@ export class UciPlayer implements Player {
     await this.blame(this.client.newGame());
   }
 
-  async choose(position: Position, limits: Limits): Promise<Choice> {
+  async choose(
+    position: Position,
+    limits: Limits,
+    { signal, ponderHit, onReport }: Asking<Report> = {},
+  ): Promise<Choice> {
     const { client } = this;
+    const start = performance.now();
     if (position.chess960 && !client.options.has("uci_chess960")) {
       throw new UserError("ENGINE_CHESS960", `${this.name} does not play Chess960 (it has no option UCI_Chess960).`);
     }
@@ -68,13 +93,30 @@ export class UciPlayer implements Player {
     }
     if (limits.multiPv !== undefined) client.trySetOption("MultiPV", String(limits.multiPv));
 
-    const answer = await this.blame(client.go(this.describe(position), limits));
+    const go = client.go(this.describe(position), limits, {
+      signal,
+      ponderHit,
+      moves: limits.moves?.map((move) => formatUci(position, move)),
+      onInfos: onReport && ((infos) => onReport(reportOf(infos, performance.now() - start))),
+    });
+    const answer = await this.blame(go);
     const move = parseUci(position, answer.bestMove);
     if (move === undefined) {
       throw new PlayerFault("illegal move", `${this.name} answered "${answer.bestMove}" in ${formatFen(position)}.`);
     }
-    const variations = answer.infos.filter((line) => line !== undefined).map(parseInfo);
-    return { ...(variations[0] ?? { pv: [] }), move, timeMs: answer.timeMs, variations };
+    return { ...reportOf(answer.infos, answer.timeMs), move };
+  }
+
+  get options(): OptionTable {
+    const known = [...this.client.options.values()];
+    return Object.fromEntries(
+      known.flatMap((option) => (option.type === "button" ? [] : [[option.name, tableOption(option)]])),
+    );
+  }
+
+  async setOption(name: string, value: string): Promise<void> {
+    this.client.setOption(name, value);
+    await this.blame(this.client.ready());
   }
 
   async close(): Promise<void> {

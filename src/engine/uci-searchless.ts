@@ -3,7 +3,7 @@
 import { messageOf } from "#base";
 import { formatUci, type Position, parseFen, START_FEN } from "#chess";
 import { drawBoard } from "./board.js";
-import type { Player, Variation } from "./player.js";
+import type { Line, Player } from "./player.js";
 import { parseGo } from "./uci-go.js";
 import { parsePosition } from "./uci-position.js";
 import { applySetting, declareSettings, defaultSettings } from "./uci-settings.js";
@@ -29,21 +29,19 @@ export async function runUciSearchless(
   };
 
   const go = async (words: readonly string[]) => {
-    const { infinite, ponder, moves, unknown } = parseGo(position, words);
-    if (unknown.length > 0) complain(`go: passed over ${unknown.slice(0, 5).join(", ").slice(0, 80)}.`);
+    const { infinite, ponder, limits, notes } = parseGo(position, words);
+    for (const note of notes) complain(note);
     const legal = position.moves();
     if (legal.length === 0) {
       print(`info depth 0 score ${position.isCheck() ? "mate 0" : "cp 0"}`);
       print("bestmove (none)");
       return;
     }
-    const allowed = new Set((moves && moves.length > 0 ? moves : legal).map((move) => formatUci(position, move)));
-    const { variations, timeMs } = await player.choose(position, { multiPv: legal.length });
-    const chosen = variations.filter(({ pv }) => allowed.has(pv[0])).slice(0, settings.MultiPV);
-    chosen.forEach((variation, i) => {
-      print(formatInfo(variation, i + 1, timeMs, settings.UCI_ShowWDL));
+    const { lines, move, timeMs } = await player.choose(position, { ...limits, multiPv: settings.MultiPV });
+    lines.forEach((line, i) => {
+      print(formatInfo(line, i + 1, timeMs, settings.UCI_ShowWDL));
     });
-    held = chosen[0]?.pv[0] ?? [...allowed][0];
+    held = formatUci(position, move);
     if (!infinite && !ponder) release();
   };
 
@@ -99,7 +97,7 @@ const anyMove = (position: Position): string => {
   return first === undefined ? "(none)" : formatUci(position, first);
 };
 
-function formatInfo({ scoreCp, wdl, pv }: Variation, rank: number, timeMs: number, showWdl: boolean): string {
+function formatInfo({ scoreCp, wdl, pv }: Line, rank: number, timeMs: number, showWdl: boolean): string {
   const score = scoreCp === undefined ? "" : ` score cp ${scoreCp}`;
   const shares = showWdl && wdl ? ` wdl ${wdl.join(" ")}` : "";
   return `info depth 1 seldepth 1 multipv ${rank}${score}${shares} nodes 1 time ${Math.round(timeMs)} pv ${pv.join(" ")}`;

@@ -2,9 +2,9 @@
 // loop hears `stop` and `isready` at any time. Bad input is answered with `info string` and changes nothing.
 import { messageOf, UserError } from "#base";
 import { formatFen, formatUci, type Position, parseFen, START_FEN } from "#chess";
-import type { SearchLimits, SearchReport } from "#search";
+import { type AlphaBetaLimits, isEndless, type SearchReport } from "#search";
 import { type AlphaBetaEngine, createAlphaBeta } from "./alphabeta-engine.js";
-import { formatLine, mateOf, searchLimits, wdlOf } from "./alphabeta-player.js";
+import { formatLine, mateOf, wdlOf } from "./alphabeta-player.js";
 import { BENCH_DEPTH, runBench } from "./bench.js";
 import { drawBoard } from "./board.js";
 import { LagMeter } from "./lag.js";
@@ -28,8 +28,8 @@ interface Running {
   /** `go infinite` and `go ponder` keep the answer until they are told. */
   release(): void;
   request: GoRequest;
-  position: Position;
-  stopped: boolean;
+  stop: AbortController;
+  ponderHit: AbortController;
 }
 
 /** Serves one chess program until `quit` or the end of its lines. */
@@ -92,7 +92,7 @@ class UciServer {
     await this.work;
     while (this.running) {
       const { request, done } = this.running;
-      if (request.infinite || request.ponder || this.endless(request)) this.stop();
+      if (request.infinite || request.ponder || isEndless(request.limits)) this.stop();
       await done;
       await this.work;
     }
@@ -224,9 +224,7 @@ class UciServer {
     const startMs = performance.timeOrigin + performance.now();
     const position = this.position.clone();
     const request = parseGo(position, words);
-    if (request.unknown.length > 0)
-      this.complain(`go: passed over ${request.unknown.slice(0, 5).join(", ").slice(0, 80)}.`);
-    if (request.moves?.length === 0) this.complain("go searchmoves: none of the moves is legal; all are searched.");
+    for (const note of request.notes) this.complain(note);
     if (position.moves().length === 0) {
       this.print(`info depth 0 score ${position.isCheck() ? "mate 0" : "cp 0"}`);
       this.print("bestmove (none)");
@@ -237,19 +235,26 @@ class UciServer {
       release = resolve;
     });
     const pondered = request.ponder;
-    const waits = request.infinite || request.ponder || this.endless(request);
-    const running: Running = { done: Promise.resolve(), release, request, position, stopped: false };
+    const waits = request.infinite || request.ponder || isEndless(request.limits);
+    const running: Running = {
+      done: Promise.resolve(),
+      release,
+      request,
+      stop: new AbortController(),
+      ponderHit: new AbortController(),
+    };
     if (!waits) release();
     this.running = running;
     running.done = this.work.then(async () => {
       try {
         await this.build();
-        const report = await this.search(running, startMs);
+        const report = await this.search(position, running, startMs);
         await released;
         const [best, ponder] = formatLine(position, report.lines[0].pv);
         this.print(`bestmove ${best}${ponder ? ` ponder ${ponder}` : ""}`);
-        if (request.clock && !pondered)
-          this.lag.answered(position, request.clock, performance.timeOrigin + performance.now() - startMs);
+        const { clock } = request.limits;
+        if (clock && !pondered)
+          this.lag.answered(position, clock, performance.timeOrigin + performance.now() - startMs);
       } catch (error) {
         this.complain(`the search failed: ${messageOf(error)}`);
         this.print(`bestmove ${formatUci(position, position.moves()[0])}`);
@@ -261,20 +266,11 @@ class UciServer {
     });
   }
 
-  private endless({ clock, moveTimeMs, nodes, depth, mate }: GoRequest): boolean {
-    return !clock && moveTimeMs === undefined && nodes === undefined && depth === undefined && mate === undefined;
-  }
-
   /** The limits of a request, strength included. */
-  private limits(position: Position, request: GoRequest): SearchLimits {
+  private limits(position: Position, { limits: asked }: GoRequest): AlphaBetaLimits {
     const least = this.settings["Move Overhead"];
-    const overheadMs = request.clock ? this.lag.allowance(position, request.clock, least) : least;
-    const limits: SearchLimits = {
-      ...searchLimits(position, request, overheadMs),
-      mate: request.mate,
-      multiPv: this.settings.MultiPV,
-    };
-    if (request.moves && request.moves.length > 0) limits.moves = request.moves;
+    const overheadMs = asked.clock ? this.lag.allowance(position, asked.clock, least) : least;
+    const limits: AlphaBetaLimits = { ...asked, overheadMs, multiPv: this.settings.MultiPV };
     const weaker = this.settings.UCI_LimitStrength ? strengthOf(this.settings.UCI_Elo) : undefined;
     if (weaker) limits.noise = { cp: weaker.noiseCp, seed: this.seed };
     const caps = [limits.nodes, this.options.nodes, weaker?.nodes];
@@ -283,26 +279,26 @@ class UciServer {
     return limits;
   }
 
-  private async search(running: Running, startMs: number): Promise<SearchReport> {
-    const { position, request } = running;
+  private search(position: Position, { request, stop, ponderHit }: Running, startMs: number): Promise<SearchReport> {
     const limits = this.limits(position, request);
-    if (request.ponder || request.infinite) {
-      limits.softMs = undefined;
-      limits.hardMs = undefined;
+    const waitedMs = performance.timeOrigin + performance.now() - startMs; // for the engine to be made
+    if (limits.moveTimeMs !== undefined) limits.moveTimeMs = Math.max(1, limits.moveTimeMs - waitedMs);
+    if (limits.clock) {
+      const { clock } = limits;
+      limits.clock = { ...clock, whiteMs: clock.whiteMs - waitedMs, blackMs: clock.blackMs - waitedMs };
     }
-    if (running.stopped) Object.assign(limits, { depth: 1 });
-    const engine = this.engine as AlphaBetaEngine;
-    const found = engine.search.search(position, limits, (report) => this.report(position, report), startMs);
-    if (running.stopped) engine.search.stop();
-    return found;
+    return (this.engine as AlphaBetaEngine).search.search(position, limits, {
+      signal: stop.signal,
+      ponderHit: request.ponder ? ponderHit.signal : undefined,
+      onReport: (report) => this.report(position, report),
+    });
   }
 
   private stop(): void {
     const { running } = this;
     if (!running) return;
-    running.stopped = true;
     running.release();
-    this.engine?.search.stop();
+    running.stop.abort();
   }
 
   /** The opponent played the expected move: from now on the clock is ours. */
@@ -310,13 +306,9 @@ class UciServer {
     const { running } = this;
     if (!running?.request.ponder) return;
     running.request.ponder = false;
-    const { softMs, hardMs } = this.limits(running.position, running.request);
     running.release();
-    if (softMs === undefined && hardMs === undefined) {
-      if (this.endless(running.request)) this.stop();
-      return;
-    }
-    this.engine?.search.limitTime(softMs, hardMs);
+    running.ponderHit.abort();
+    if (isEndless(running.request.limits)) this.stop();
   }
 
   private report(position: Position, { lines, nodes, timeMs, hashFull }: SearchReport): void {

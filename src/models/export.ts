@@ -7,31 +7,26 @@ import {
   type Feeds,
   halfWeights,
   type OnnxModel,
+  parametersOf,
   quantiseStatic,
   Session,
   writeOnnx,
 } from "#tensor";
-import { FAMILIES, type FamilyName, type Network } from "./families.js";
-import type { Inference } from "./inference.js";
+import { FAMILIES, type FamilyName } from "./families.js";
+import type { Exported, Inference, Network } from "./family.js";
 import { networkBytes, readNetwork } from "./load.js";
-import { exportNnue, NNUE_FORMATS } from "./nnue-export.js";
-import { Nnue } from "./nnue-network.js";
+import { NNUE_FORMATS } from "./nnue-export.js";
 
-/** Files a network can be carried away in. None has more than the weights and how to use them. */
-export const EXPORT_FORMATS = {
+const GRAPH_FORMATS = {
   onnx: "the network in single precision, for any ONNX Runtime",
   fp16: "the same with weights of half the size; it computes in single precision",
   int8: "weights and most of the computing in 8 bits, by the ranges seen on sample positions",
   safetensors: "the weights alone, to be loaded by this program or any reader of the format",
-  ...NNUE_FORMATS,
 } as const;
-export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
-export interface Exported {
-  bytes: Uint8Array;
-  /** The largest difference of each output from the network's own, over all sample positions. */
-  differences: Record<string, number>;
-}
+/** Files a network can be carried away in. None has more than the weights and how to use them. */
+export const EXPORT_FORMATS = { ...GRAPH_FORMATS, ...NNUE_FORMATS } as const;
+export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
 /** Writes the network, with the weights its parameters have now, and measures what is lost by it. */
 export async function exportNetwork(
@@ -40,11 +35,19 @@ export async function exportNetwork(
   format: ExportFormat,
   samples: readonly Position[],
 ): Promise<Exported> {
-  if (network instanceof Nnue) return exportNnue(network, format, samples);
-  if (Object.hasOwn(NNUE_FORMATS, format))
+  const { export: write, inference: graph } = FAMILIES[family];
+  if (format === "safetensors" && !graph) {
+    const bytes = networkBytes(family, network);
+    return {
+      bytes,
+      differences: { weights: largestDifference(network, readNetwork(bytes, "the exported file").network) },
+    };
+  }
+  if (write) return write(network, format, samples);
+  if (!Object.hasOwn(GRAPH_FORMATS, format))
     throw new UserError(
       "EXPORT_FORMAT",
-      `A network of the family ${family} cannot be a .${format} file: that is for networks of the family nnue.`,
+      `A network of the family ${family} cannot be written as ${format}; it can be: ${Object.keys(GRAPH_FORMATS).join(", ")}.`,
     );
   const inference = inferenceOf(family, network);
   const batches = inference.feeds(samples);
@@ -64,7 +67,7 @@ export async function exportNetwork(
 /** How a network is used, as a graph. */
 export function inferenceOf(family: FamilyName, network: Network): Inference {
   const { inference } = FAMILIES[family];
-  if (inference) return inference(network as never);
+  if (inference) return inference(network);
   throw new UserError(
     "FAMILY_NO_GRAPH",
     `A network of the family ${family} is no graph that ONNX Runtime could run; it has files of its own.`,
@@ -103,6 +106,15 @@ async function compare(
     await theirs.close();
   }
   return differences;
+}
+
+/** Of the weights of two networks of one architecture. */
+function largestDifference(a: Network, b: Network): number {
+  const others = parametersOf(b);
+  return parametersOf(a).reduce(
+    (largest, { data }, i) => data.reduce((max, x, k) => Math.max(max, Math.abs(x - others[i].data[k])), largest),
+    0,
+  );
 }
 
 /** Positions of random games, to measure by where there are no real ones. */

@@ -1,19 +1,28 @@
 export { type ActionInput, encodeActionInput, MIRRORED_ACTIONS } from "./action-input.js";
 export {
   EXPORT_FORMATS,
-  type Exported,
   type ExportFormat,
   exportNetwork,
   inferenceOf,
   randomPositions,
 } from "./export.js";
-export { FAMILIES, type FamilyName, type Network } from "./families.js";
-export { type Inference, residualInference } from "./inference.js";
+export { FAMILIES, type FamilyName, isFamily } from "./families.js";
+export type { Exported, Family, Inference, Network, Schema } from "./family.js";
+export { findWeights } from "./find.js";
 export { loadNetwork, networkBytes } from "./load.js";
-export { type ActionValues, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
+export { type ActionValues, MOE, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";
 export { nnueOutput, quantisationError } from "./nnue-export.js";
+export { NNUE } from "./nnue-family.js";
 export { NNUE_SIZES, Nnue, type NnueConfig } from "./nnue-network.js";
 export { foldFeatures, quantiseNnue } from "./nnue-quantise.js";
 export { syntheticHalfKp, syntheticWide } from "./nnue-synthetic.js";
-export { BOARDS, type PolicyValue, RESIDUAL_SIZES, Residual, type ResidualConfig } from "./residual.js";
+export {
+  BOARDS,
+  type PolicyValue,
+  RESIDUAL,
+  RESIDUAL_SIZES,
+  Residual,
+  type ResidualConfig,
+  residualInference,
+} from "./residual.js";

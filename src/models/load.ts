@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { messageOf, Random, readBytes, UserError } from "#base";
 import { type NamedTensor, parametersOf, readSafetensors, toFloat32, writeSafetensors } from "#tensor";
-import { FAMILIES, type FamilyName, type Network } from "./families.js";
+import { FAMILIES, type FamilyName, isFamily } from "./families.js";
+import type { Network } from "./family.js";
 
 /** A network's weights as a safetensors file that says itself what it is; `values` replace the weights by others. */
 export function networkBytes(
@@ -27,25 +27,22 @@ export const loadNetwork = async (path: string): Promise<{ family: FamilyName; n
 /** The same of the file's bytes. */
 export function readNetwork(bytes: Uint8Array, path: string): { family: FamilyName; network: Network } {
   const { tensors, metadata } = readSafetensors(bytes, path);
-  const family = metadata.family as FamilyName;
-  if (metadata.format !== "tabiya" || !Object.hasOwn(FAMILIES, family)) {
+  const { format, family, config } = metadata;
+  if (format !== "tabiya" || !isFamily(family)) {
     throw new UserError(
       "WEIGHTS_FAMILY",
       `${path}: holds tensors, but does not say which network they belong to (family: ${family ?? "missing"}).\n` +
         `Expected a model.safetensors written by tabiya train, of a family of: ${Object.keys(FAMILIES).join(", ")}.`,
     );
   }
-  const network = FAMILIES[family].build(parseConfig(path, family, metadata.config) as never, new Random(1));
+  const network = FAMILIES[family].build(parseConfig(path, family, config), new Random(1));
   fill(path, network, tensors);
   return { family, network };
 }
 
 function parseConfig(path: string, family: FamilyName, text: string) {
   try {
-    const config = z.strictObject(FAMILIES[family].fields).parse(JSON.parse(text));
-    const problem = FAMILIES[family].check(config as never);
-    if (problem !== undefined) throw new Error(problem);
-    return config;
+    return FAMILIES[family].parse(JSON.parse(text));
   } catch (error) {
     throw new UserError("WEIGHTS_CONFIG", `${path}: its description of the network is damaged: ${messageOf(error)}`);
   }

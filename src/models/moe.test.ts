@@ -30,6 +30,7 @@ function inputOf(fen: string, turned: boolean) {
 const KINDS: [string, MoeConfig][] = [
   ["experts", tiny],
   ["no experts", { ...tiny, experts: 0 }],
+  ["queries linked to their squares", { ...tiny, linked: true }],
   ["sinusoidal positions, plain experts, moves of a table", { ...tiny, positions: "sinusoidal", gated: false, actions: "table", turned: false }], // biome-ignore format: one kind a line
 ];
 
@@ -58,6 +59,27 @@ for (const [name, config] of KINDS) {
     for (const each of [together, alone, batched]) await each.close();
   });
 }
+
+test("a linked query is told what stands on the two squares of its move, and on no other", async () => {
+  const net = new Moe({ ...tiny, layers: 1, linked: true }, new Random(4));
+  for (const part of [net.layers[0].out.weight, net.layers[0].out.bias!]) part.data.fill(0); // no attention
+  const opened = await session(net, 1, "q");
+  const { tokens, actions } = inputOf(START_FEN, true);
+  const valuesWith = async (square?: number) => {
+    const seen = tokens.slice();
+    if (square !== undefined) seen[1 + (square ^ 56)] = 20; // another piece
+    return (await opened.run({ tokens: seen, actions })).value.data as Float32Array;
+  };
+  const before = await valuesWith();
+  for (let square = 0; square < 64; square++) {
+    const after = await valuesWith(square);
+    for (const [i, action] of actions.entries()) {
+      const { from, to } = MOVE_TABLES.actions1968.named(action, false)!;
+      assert.equal(after[i] !== before[i], square === from || square === to, `move ${i}, square ${square}`);
+    }
+  }
+  await opened.close();
+});
 
 test("a query is its move's embeddings times the root of the width, plus the place of queries, and is normed before the head", async () => {
   // Without layers, the states' lines come out too, before the queries.

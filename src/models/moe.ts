@@ -15,6 +15,7 @@ import {
   type Experts,
   embedding,
   experts,
+  input,
   type LayerNorm,
   type Linear,
   layerNorm,
@@ -27,6 +28,8 @@ import {
   swiglu,
   type Tensor,
 } from "#tensor";
+import { encodeActionInput } from "./action-input.js";
+import { defineFamily, type Inference } from "./family.js";
 
 export const POSITION_CODES = ["learned", "sinusoidal"] as const;
 export const ACTION_CODES = ["table", "squares"] as const;
@@ -41,13 +44,14 @@ export interface MoeConfig {
   gated: boolean; // silu(gate) * up inside the experts, or silu(up) alone
   positions: (typeof POSITION_CODES)[number]; // how a token knows its place
   actions: (typeof ACTION_CODES)[number]; // a line for each of 1968 moves, or that plus one for each of its squares
+  linked: boolean; // in every layer a query is told what the network makes of the squares its move leaves and reaches
   turned: boolean; // Black's positions and moves are shown as White's, top to bottom
   buckets: number; // of the win probability
 }
 
 const count = z.int().min(1).max(4096);
 
-export const MOE_FIELDS = {
+const SCHEMA = z.strictObject({
   width: count,
   layers: count,
   heads: count,
@@ -57,9 +61,10 @@ export const MOE_FIELDS = {
   gated: z.boolean(),
   positions: z.enum(POSITION_CODES),
   actions: z.enum(ACTION_CODES),
+  linked: z.boolean().default(false), // files from before it existed lack it
   turned: z.boolean(),
   buckets: count.min(2),
-} satisfies { [K in keyof MoeConfig]: z.ZodType<MoeConfig[K]> };
+});
 
 const PUBLISHED: MoeConfig = {
   width: 64,
@@ -71,6 +76,7 @@ const PUBLISHED: MoeConfig = {
   gated: true,
   positions: "learned",
   actions: "table",
+  linked: false,
   turned: false,
   buckets: 128,
 };
@@ -78,6 +84,7 @@ const PUBLISHED: MoeConfig = {
 export const MOE_SIZES = {
   tiny: { ...PUBLISHED, width: 32, layers: 2, hidden: 32, experts: 4, actions: "squares", turned: true }, // for tests
   base: { ...PUBLISHED, actions: "squares", turned: true },
+  linked: { ...PUBLISHED, width: 96, heads: 6, hidden: 96, actions: "squares", linked: true, turned: true }, // ranks moves best
   published: PUBLISHED, // of ChessBot Byte
 } satisfies Record<string, MoeConfig>;
 
@@ -120,6 +127,7 @@ class Layer {
   readonly k: Linear;
   readonly v: Linear;
   readonly out: Linear;
+  readonly link: Linear | undefined; // from what stands on a move's two squares to its query
   readonly norm2: LayerNorm;
   readonly experts: Experts | undefined;
   readonly dense: FeedForward | undefined;
@@ -134,6 +142,7 @@ class Layer {
     this.k = linear(width, width, random);
     this.v = linear(width, width, random);
     this.out = linear(width, width, random);
+    if (config.linked) this.link = linear(2 * width, width, random, { bias: false });
     this.norm2 = layerNorm(width);
     if (config.experts > 0)
       this.experts = experts({ width, hidden, experts: config.experts, chosen: topK, gated }, random);
@@ -141,27 +150,41 @@ class Layer {
   }
 
   /** States and queries [77 + queries, n, width] -> the same; of the queries alone, if nobody reads the states after. */
-  apply(x: Tensor, isLast: boolean): { y: Tensor; routing: Routing | undefined } {
+  apply(x: Tensor, squares: readonly Tensor[], isLast: boolean): { y: Tensor; routing: Routing | undefined } {
     const { heads } = this.config;
     const h = this.norm1.apply(x);
     const [stateK, ownK] = cut(this.k.apply(h));
     const [stateV, ownV] = cut(this.v.apply(h));
     let y: Tensor;
     if (isLast) {
-      const [, asking] = cut(h);
+      const [states, asking] = cut(h);
       const seen = queryAttention({ q: this.q.apply(asking), k: ownK, v: ownV }, stateK, stateV, heads);
-      y = cut(x)[1].add(this.out.apply(seen));
+      y = cut(x)[1].add(this.told(this.out.apply(seen), states, squares));
     } else {
       const [stateQ, q] = cut(this.q.apply(h));
       const seen = queryAttention({ q, k: ownK, v: ownV }, stateK, stateV, heads);
-      y = x.add(this.out.apply(concat([attention(stateQ, stateK, stateV, heads), seen], 0)));
+      const out = this.out.apply(concat([attention(stateQ, stateK, stateV, heads), seen], 0));
+      const [stateOut, queryOut] = cut(out);
+      y = x.add(this.link ? concat([stateOut, this.told(queryOut, cut(h)[0], squares)], 0) : out);
     }
     const lines = this.norm2.apply(y);
     if (this.dense) return { y: y.add(this.dense.apply(lines)), routing: undefined };
     const { y: answer, logits, choices } = this.experts!.apply(lines);
     return { y: y.add(answer), routing: { logits, choices } };
   }
+
+  /** Adds to each query [queries, n, width] what the states [77, n, width] hold on its squares, one-hot [n, queries, 77] each. */
+  private told(queries: Tensor, states: Tensor, squares: readonly Tensor[]): Tensor {
+    if (!this.link) return queries;
+    const board = states.transpose([1, 0, 2]); // [n, 77, width]
+    const found = squares.map((square) => square.matmul(board)); // [n, queries, width]
+    return queries.add(this.link.apply(concat(found, -1)).transpose([1, 0, 2]));
+  }
 }
+
+/** Tokens of a position's squares begin here; the first is a8, the last h1. */
+const FIRST_SQUARE = 1;
+const tokenOfSquare = (square: number): number => FIRST_SQUARE + (square ^ 56);
 
 /** The states and the queries among lines [77 + queries, n, ...]. */
 function cut(x: Tensor): readonly Tensor[] {
@@ -237,10 +260,15 @@ export class Moe {
       moves = moves.add(part.apply(table.gather(asked)));
     });
     const queries = moves.mul(scale).add(queryPlace); // [queries, n, width]
+    const squares = this.config.linked
+      ? ACTION_PARTS.slice(0, 2).map(({ of }) =>
+          constant(of.map(tokenOfSquare), [actions1968.size], "int32").gather(actions).oneHot(FEN_TOKENS),
+        )
+      : [];
     let x = concat([states, queries], 0);
     const routing: Routing[] = [];
     this.layers.forEach((layer, i) => {
-      const { y, routing: routed } = layer.apply(x, i === layers - 1);
+      const { y, routing: routed } = layer.apply(x, squares, i === layers - 1);
       if (routed) routing.push(routed);
       x = y;
     });
@@ -259,3 +287,25 @@ export class Moe {
       .transpose();
   }
 }
+
+/** tokens [1, 77] and moves asked about [1, q] -> their win probabilities [1, q], and the share of the likeliest bucket. */
+function moeInference(network: Moe): Inference {
+  const answer = network.forward(input("tokens", [1, FEN_TOKENS], "int32"), input("actions", [1, "q"], "int32"));
+  return {
+    outputs: { value: network.values(answer), likeliest: answer.logits.softmax().max(-1).transpose() },
+    feeds: (positions) =>
+      positions.map((position) => {
+        const { tokens, numberOf } = encodeActionInput(position, network.config.turned);
+        const moves = position.moves().map((move) => numberOf(actions1968.encode(position, move)));
+        return { tokens: Int32Array.from(tokens), actions: Int32Array.from(moves) };
+      }),
+  };
+}
+
+export const MOE = defineFamily<MoeConfig, Moe>({
+  sizes: MOE_SIZES,
+  schema: SCHEMA,
+  check: checkMoe,
+  network: Moe,
+  inference: moeInference,
+});

@@ -2,7 +2,7 @@ import { UserError } from "#base";
 import { type Color, opposite, type Position, ROLES } from "#chess";
 import { encodeHalfKp } from "#encodings";
 import { type NnueWeights, writeJnn, writeNnue, writeWide } from "#formats";
-import { networkBytes } from "./load.js";
+import type { Exported } from "./family.js";
 import { NnueEvaluator, PAWN_OF_STOCKFISH_12 } from "./nnue.js";
 import type { Nnue } from "./nnue-network.js";
 import { quantiseNnue } from "./nnue-quantise.js";
@@ -79,17 +79,12 @@ export const NNUE_FORMATS = {
 } as const;
 
 /** Writes a network; the differences are those of its values in centipawns, the largest and the mean. */
-export function exportNnue(
-  network: Nnue,
-  format: string,
-  positions: readonly Position[],
-): { bytes: Uint8Array; differences: Record<string, number> } {
-  if (format === "safetensors") return { bytes: networkBytes("nnue", network), differences: { centipawns: 0 } };
+export function exportNnue(network: Nnue, format: string, positions: readonly Position[]): Exported {
   const isWide = network.config.inputs !== "halfkp";
   if (!Object.hasOwn(NNUE_FORMATS, format) || isWide !== (format === "tnn"))
     throw new UserError(
       "EXPORT_FORMAT",
-      `A network of the family nnue with ${network.config.inputs} inputs cannot be written as ${format}: take ${isWide ? "--tnn" : "--nnue or --jnn"}, or --safetensors.`,
+      `A network of the family nnue with ${network.config.inputs} inputs cannot be written as ${format}: it can be ${isWide ? "tnn" : "nnue or jnn"}, or safetensors.`,
     );
   const weights = quantiseNnue(network);
   const { max, mean } = quantisationError(network, weights, positions);

@@ -21,7 +21,7 @@ export interface NnueConfig {
   centipawns: number; // of 768: what the output 1.0 stands for
 }
 
-export const NNUE_FIELDS = {
+export const NNUE_SCHEMA = z.strictObject({
   inputs: z.preprocess((value) => (typeof value === "number" ? String(value) : value), z.enum(NNUE_INPUTS)),
   hidden: z.int().min(32).max(2048).multipleOf(32),
   factorised: z.boolean(),
@@ -31,7 +31,7 @@ export const NNUE_FIELDS = {
   mirrored: z.boolean(),
   outputs: z.int().min(1).max(32),
   centipawns: z.int().min(1).max(10_000),
-} satisfies { [K in keyof NnueConfig]: z.ZodType<NnueConfig[K]> };
+});
 
 // Files a to d, mirrored: the two sides of the castled king, the centre of the first rank, and the king that came out.
 const FOUR_BUCKETS = [
@@ -123,7 +123,7 @@ export class Nnue {
     ]);
   }
 
-  /** The table that says which inputs a position has on; assembly/chess/nnue.ts describes it. */
+  /** The table that says which inputs a position has on; assembly/chess/nnue/network.ts describes it. */
   layout(): Uint8Array<ArrayBuffer> {
     return nnueLayout(
       this.config.inputs === "halfkp" ? "halfkp" : { ...wideShape(this.config), featureScale: 1, outputScale: 1 },

@@ -12,7 +12,7 @@ import {
 const HEADER = 384;
 export const PAWN_OF_STOCKFISH_12 = 208; // its network's units in a pawn, as its `eval` prints
 
-/** Where the parts of the image are announced: assembly/chess/nnue.ts has the layout. */
+/** Where the parts of the image are announced: assembly/chess/nnue/network.ts has the layout. */
 const PARTS = {
   features: 24,
   featureBias: 28,

@@ -7,12 +7,13 @@
 
 import { z } from "zod";
 import type { Random } from "#base";
-import { MOVE_TABLES, ROW_LENGTHS } from "#encodings";
+import { EncoderBatch, MOVE_TABLES, ROW_LENGTHS } from "#encodings";
 import {
   type BatchNorm,
   batchNorm,
   type Conv3x3,
   conv3x3,
+  input,
   type Linear,
   linear,
   parametersOf,
@@ -20,6 +21,7 @@ import {
   toPlanes,
   toSquares,
 } from "#tensor";
+import { defineFamily, type Inference } from "./family.js";
 import { pickMoves } from "./pick-moves.js";
 import { regroupMoves, selectMoves } from "./regroup-moves.js";
 
@@ -45,7 +47,7 @@ export interface ResidualConfig {
 
 const count = z.int().min(0).max(4096);
 
-export const RESIDUAL_FIELDS = {
+const SCHEMA = z.strictObject({
   board: z.enum(Object.keys(BOARDS) as (keyof typeof BOARDS)[]),
   width: count.min(1),
   blocks: count,
@@ -54,7 +56,7 @@ export const RESIDUAL_FIELDS = {
   headWidth: count.min(1),
   valueHidden: count,
   squeeze: count,
-} satisfies { [K in keyof ResidualConfig]: z.ZodType<ResidualConfig[K]> };
+});
 
 const PUBLISHED: ResidualConfig = {
   board: "planes13",
@@ -236,3 +238,30 @@ export class Residual {
     return { policy, policyOf, value: win.sub(loss).reshape([n]), wdl: out };
   }
 }
+
+const AT_ONCE = 64; // positions
+
+/** planes [n, planes, 8, 8] -> policy [n, moves] (logits), value [n], and wdl [n, 3] (probabilities) if the net has them. */
+export function residualInference(network: Residual): Inference {
+  const { board } = network.config;
+  const { policy, value, wdl } = network.forward(input("planes", ["n", BOARDS[board].planes, 8, 8]));
+  return {
+    outputs: { policy, value, ...(wdl && { wdl: wdl.softmax() }) },
+    feeds: (positions) =>
+      Array.from({ length: Math.ceil(positions.length / AT_ONCE) }, (_, i) => {
+        const some = positions.slice(i * AT_ONCE, (i + 1) * AT_ONCE);
+        room ??= new EncoderBatch(AT_ONCE);
+        for (const [k, position] of some.entries()) room.put(k, position, position.repetitions());
+        return { planes: room.planes(board, some.length).slice() };
+      }),
+  };
+}
+
+let room: EncoderBatch | undefined; // one for all: the core's memory is never given back
+
+export const RESIDUAL = defineFamily<ResidualConfig, Residual>({
+  sizes: RESIDUAL_SIZES,
+  schema: SCHEMA,
+  network: Residual,
+  inference: residualInference,
+});

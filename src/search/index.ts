@@ -1,3 +1,28 @@
-export { AlphaBeta, type AlphaBetaOptions } from "./alphabeta/alphabeta.js";
-export { allotTime, type OwnClock, stretch } from "./alphabeta/time.js";
-export { MATE_FOUND_CP, type Search, type SearchLimits, type SearchLine, type SearchReport } from "./search.js";
+export { AlphaBeta, type AlphaBetaLimits, type AlphaBetaOptions } from "./alphabeta/alphabeta.js";
+export type { Evaluation, Evaluator } from "./evaluator.js";
+export { type Clock, isEndless, type Limits } from "./limits.js";
+export { Mcts } from "./mcts/mcts.js";
+export { MCTS_OPTIONS, type MctsSettings } from "./mcts/options.js";
+export type { MctsReport } from "./mcts/report.js";
+export type { RootStatistics } from "./mcts/root.js";
+export {
+  declareUciOption,
+  defaultValues,
+  findOption,
+  type Option,
+  type OptionTable,
+  type OptionValues,
+  parseOptionValue,
+  parseOptionValues,
+} from "./options.js";
+export { RolloutEvaluator } from "./rollouts.js";
+export {
+  type Asking,
+  MATE_FOUND_CP,
+  type RootMove,
+  type Search,
+  type SearchLine,
+  type SearchReport,
+} from "./search.js";
+export { allotTime, type OwnClock, stretch, type ThinkingTime, thinkingTime } from "./time.js";
+export { UniformEvaluator } from "./uniform.js";

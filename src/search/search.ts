@@ -1,33 +1,43 @@
 import type { Move, Position } from "#chess";
+import type { Limits } from "./limits.js";
 
-/** What ends a search; several together end it at the first one reached, none lets it run until `stop`. */
-export interface SearchLimits {
-  depth?: number; // plies
-  nodes?: number; // positions, over all threads
-  mate?: number; // a mate in so many moves
-  softMs?: number; // no new iteration after it; may be stretched or shortened a little as the search goes
-  hardMs?: number; // the search ends at once
-  multiPv?: number; // how many best lines to find; 1 if not said
-  moves?: readonly Move[]; // only these at the root
-  noise?: { cp: number; seed: number }; // evaluations are wrong by up to so many centipawns: a weaker player
+/** How a question can be steered while it is answered. */
+export interface Asking<R> {
+  /** When it fires, the answer comes at once with the best found so far; nothing is rejected. */
+  signal?: AbortSignal;
+  /** Given: the time limits count only from the moment it fires. Until then the search runs on the opponent's time. */
+  ponderHit?: AbortSignal;
+  /** Hears of every step on the way. */
+  onReport?: (report: R) => void;
 }
 
 /** One line of play, best first. */
 export interface SearchLine {
   /** Centipawns for the side to move; a mate in n plies is 32000 - n, being mated in n is n - 32000. */
   scoreCp: number;
+  wdl?: readonly [win: number, draw: number, loss: number]; // probabilities for the side to move, where the search has them
   depth: number;
   selDepth: number;
+  visits?: number; // of the line's first move
   pv: readonly Move[]; // at least one
 }
 
-/** What a search knows after an iteration. */
+/** What a search knows of one move at the root. */
+export interface RootMove {
+  move: Move;
+  share?: number; // of the policy
+  visits?: number;
+  value?: number; // -1 to 1, for the mover
+}
+
+/** What a search knows after an iteration, and at its end. */
 export interface SearchReport {
-  lines: readonly SearchLine[];
+  lines: readonly SearchLine[]; // best first; the move is the first one's first
   depth: number; // of the last whole iteration
   nodes: number;
   timeMs: number;
   hashFull: number; // thousandths
+  moves?: readonly RootMove[]; // where the search keeps statistics of all moves
 }
 
 /** From here on a score is a mate. */
@@ -35,21 +45,10 @@ export const MATE_FOUND_CP = 31_744;
 
 /** A search of one position at a time. */
 export interface Search {
-  /**
-   * Finds the best lines of a position that has a legal move; `onReport` hears of every iteration. `startMs` is when the
-   * clock began to run, in milliseconds since 1970.
-   */
-  search(
-    position: Position,
-    limits: SearchLimits,
-    onReport?: (report: SearchReport) => void,
-    startMs?: number,
-  ): Promise<SearchReport>;
-  /** Ends the search soon, with what it has. */
-  stop(): void;
-  /** Gives a running search limits of time, counted from now: what `ponderhit` does. */
-  limitTime(softMs: number | undefined, hardMs: number | undefined): void;
+  /** Finds the best lines of a position that has a legal move. The position is read before the call returns. */
+  search(position: Position, limits: Limits, asking?: Asking<SearchReport>): Promise<SearchReport>;
   /** Forgets what it learned from earlier positions. */
   clear(): Promise<void>;
+  /** Ends a running search too. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { UserError } from "#base";
-import type { Emitter } from "./emit.js";
+import type { Emitter } from "./onnx/emit.js";
 import { OPS, type OpName } from "./ops/index.js";
 import type { Array64 } from "./reference.js";
 import { type Dim, formatShape, type Shape } from "./shape.js";

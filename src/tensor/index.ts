@@ -1,6 +1,5 @@
 export { checkpoint } from "./checkpoint.js";
 export { emaDecayAt, updateEma } from "./ema.js";
-export { emitInference, exportOnnx } from "./export.js";
 export { gradients } from "./gradients.js";
 export { concat, constant, DTYPES, type DType, input, MASKED, Tensor } from "./graph.js";
 export { type AttentionMask, attention } from "./layers/attention.js";
@@ -11,7 +10,9 @@ export { BatchNorm, batchNorm, LayerNorm, layerNorm, RmsNorm, rmsNorm } from "./
 export { queryAttention } from "./layers/query-attention.js";
 export { swiglu } from "./layers/swiglu.js";
 export { crossEntropy, histogram, meanSquaredError, twoHot } from "./losses.js";
-export { type OnnxModel, writeOnnx } from "./onnx.js";
+export { emitInference, exportOnnx } from "./onnx/export.js";
+export { type OnnxModel, writeOnnx } from "./onnx/model.js";
+export { calibrate, halfWeights, quantiseDynamic, quantiseStatic, type Ranges } from "./onnx/quantise.js";
 export { withGradient } from "./ops/custom.js";
 export { rotary, rotaryTables } from "./ops/rotary.js";
 export { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
@@ -30,7 +31,6 @@ export {
 } from "./optimisers/optimiser.js";
 export { SGD_DEFAULTS, type SgdConfig, sgd } from "./optimisers/sgd.js";
 export { full, type Initialiser, normal, Parameter, parameter, parametersOf, uniform } from "./parameter.js";
-export { calibrate, halfWeights, quantiseDynamic, quantiseStatic, type Ranges } from "./quantise.js";
 export {
   loadSafetensors,
   type NamedTensor,

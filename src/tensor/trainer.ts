@@ -1,8 +1,8 @@
 import { processors, runtimeFillsOutputs, startWorker, UserError, type WorkerClient } from "#base";
-import { Emitter } from "./emit.js";
 import { gradients } from "./gradients.js";
 import { nodesOf, type Tensor } from "./graph.js";
-import { writeOnnx } from "./onnx.js";
+import { Emitter } from "./onnx/emit.js";
+import { writeOnnx } from "./onnx/model.js";
 import { statisticsOf } from "./ops/batchnorm.js";
 import { linesOf } from "./ops/indexing.js";
 import type { OptimiserChoice } from "./optimiser-choice.js";

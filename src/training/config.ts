@@ -1,9 +1,6 @@
-import { parse as parseYaml } from "yaml";
 import { z } from "zod";
-import { suggestion, UserError } from "#base";
-import { FAMILIES, type FamilyName } from "#models";
+import { FAMILIES, type FamilyName, type Schema } from "#models";
 import { DEVICES, type Device, type OptimiserChoice, type Schedule } from "#tensor";
-import { TASKS } from "./tasks.js";
 
 const OPTIMISERS = ["sgd", "adam", "adamw", "adadelta"] as const;
 const SCHEDULES = ["constant", "cosine", "step"] as const;
@@ -79,8 +76,10 @@ const positive = z.int().min(1);
 const share = z.number().min(0).max(1);
 const factor = z.number().min(0);
 
-const FIELDS = {
-  family: z.enum(Object.keys(FAMILIES) as FamilyName[]),
+export const FAMILY_SCHEMA = z.enum(Object.keys(FAMILIES) as FamilyName[]);
+
+export const TRAIN_SCHEMA: Schema<TrainConfig> = z.strictObject({
+  family: FAMILY_SCHEMA,
   size: z.string(),
   data: z.preprocess((value) => (typeof value === "string" ? [value] : value), z.array(z.string())),
   validation: z.preprocess((value) => (typeof value === "string" ? [value] : value), z.array(z.string())),
@@ -109,75 +108,13 @@ const FIELDS = {
   seed: z.int(),
   device: z.enum(DEVICES),
   threads: whole,
-} satisfies { [K in keyof TrainConfig]: z.ZodType<TrainConfig[K]> };
+});
 
-/** A whole recipe: how to train, what to learn, and the network itself. */
-export interface Recipe {
+/** A whole recipe: how to train, what to learn, and the network itself; plain JSON. A task knows its own `C` and `M`. */
+export interface Recipe<C = object, M = object> {
   train: TrainConfig;
-  task: Record<string, unknown>; // settings of what the family learns, complete
-  model: Record<string, unknown>; // the family's config, complete
-}
-
-/** The text of a recipe file, a list of `key: value`, as plain values. */
-export function parseRecipe(text: string, file: string): Record<string, unknown> {
-  let values: unknown;
-  try {
-    values = parseYaml(text);
-  } catch (error) {
-    throw new UserError("RECIPE_SYNTAX", `${file}: not YAML: ${(error as Error).message}`);
-  }
-  if (values === null) return {};
-  if (typeof values !== "object" || Array.isArray(values))
-    throw new UserError("RECIPE_SYNTAX", `${file}: expected lines of "key: value", found ${JSON.stringify(values)}.`);
-  return values as Record<string, unknown>;
-}
-
-/** `key=value` as it is written behind --set; the value is read as in a recipe. */
-export function parseSetting(text: string): Record<string, unknown> {
-  const equals = text.indexOf("=");
-  if (equals <= 0) throw new UserError("RECIPE_SETTING", `--set ${text}: expected key=value, as learningRate=0.002.`);
-  return parseRecipe(`${text.slice(0, equals)}: ${text.slice(equals + 1)}`, `--set ${text}`);
-}
-
-/** Completes a recipe's values and checks them; `where` names their source in messages. */
-export function resolveRecipe(values: Readonly<Record<string, unknown>>, where: string): Recipe {
-  const family = check(FIELDS.family, "family", values.family ?? TRAIN_DEFAULTS.family, where);
-  const { fields, sizes } = FAMILIES[family];
-  const task = TASKS[family];
-  const known = [...Object.keys(FIELDS), ...Object.keys(task.fields), ...Object.keys(fields)];
-  for (const key of Object.keys(values)) {
-    if (!known.includes(key))
-      throw new UserError(
-        "RECIPE_KEY",
-        `${where}: there is no setting "${key}".${suggestion(key, known)}\nThere are: ${known.join(", ")}.`,
-      );
-  }
-  const pick = (schema: Record<string, z.ZodType>, defaults: object) =>
-    Object.fromEntries(
-      Object.entries({ ...defaults, ...values })
-        .filter(([key]) => Object.hasOwn(schema, key))
-        .map(([key, value]) => [key, check(schema[key], key, value, where)]),
-    );
-  const train = pick(FIELDS, { ...TRAIN_DEFAULTS, ...task.training }) as unknown as TrainConfig;
-  if (!Object.hasOwn(sizes, train.size))
-    throw new UserError(
-      "RECIPE_VALUE",
-      `${where}: ${family} has no size "${train.size}".${suggestion(train.size, Object.keys(sizes))}\n` +
-        `It has: ${Object.keys(sizes).join(", ")}.`,
-    );
-  const model = pick(fields, sizes[train.size]);
-  const problem = FAMILIES[family].check(model as never);
-  if (problem !== undefined) throw new UserError("RECIPE_VALUE", `${where}: ${problem}`);
-  return { train, task: pick(task.fields, task.defaults), model };
-}
-
-function check<T>(schema: z.ZodType<T>, key: string, value: unknown, where: string): T {
-  const { success, data, error } = schema.safeParse(value);
-  if (success) return data;
-  throw new UserError(
-    "RECIPE_VALUE",
-    `${where}: ${key} is ${JSON.stringify(value)}. ${error.issues.map(({ message }) => message).join("; ")}.`,
-  );
+  task: C; // settings of what the family learns, complete
+  model: M; // the family's config, complete
 }
 
 export function optimiserOf({ optimiser, weightDecay, momentum }: TrainConfig): OptimiserChoice {

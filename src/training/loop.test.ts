@@ -8,10 +8,11 @@ import { formatFen, formatUci, parseFen, START_FEN } from "#chess";
 import { encodePacked } from "#formats";
 import { FAMILIES, loadNetwork, type Residual } from "#models";
 import { parametersOf } from "#tensor";
-import { Batches } from "./batches.js";
-import { type Recipe, resolveRecipe } from "./config.js";
+import { Batches } from "./batches/batches.js";
+import type { Recipe } from "./config.js";
 import { type TrainOptions, train } from "./loop.js";
-import { judgePolicyValue } from "./policy-value-judge.js";
+import { judgePolicyValue } from "./policy-value/judge.js";
+import { resolveRecipe } from "./recipe.js";
 
 /** Records of random games, in which the mover always takes the best capture, and its material is the score. */
 function randomRecords(count: number, seed: number): Uint8Array {
@@ -282,7 +283,7 @@ test("no step is longer than the rate times the clip", async () => {
   const settings = recipe({ ...sgd, clip: 1e-4, epochs: 1, epochPositions: 96 });
   await train(settings, options(run));
   const { network } = await loadNetwork(join(run, "epoch_001", "model.safetensors"));
-  const first = parametersOf(FAMILIES.residual.build(settings.model as never, new Random(settings.train.seed)));
+  const first = parametersOf(FAMILIES.residual.build(settings.model, new Random(settings.train.seed)));
   let square = 0;
   parametersOf(network).forEach(({ data: weights, trainable }, i) => {
     if (trainable) for (const [k, weight] of weights.entries()) square += (weight - first[i].data[k]) ** 2;

@@ -1,12 +1,12 @@
-import { assert, listFolder, makeFolder, processors, Random, readText, UserError, writeFile } from "#base";
-import { FAMILIES, type Network } from "#models";
-import { learningRateAt, type Schedule, Trainer } from "#tensor";
-import type { BatchSource } from "./batch-source.js";
+import { listFolder, makeFolder, Random, readText, UserError, writeFile } from "#base";
+import { FAMILIES, findWeights, type Network } from "#models";
+import { learningRateAt, type Schedule } from "#tensor";
+import type { BatchSource } from "./batches/batch-source.js";
+import { type Recipe, scheduleOf } from "./config.js";
 import {
   bestFolder,
   type EpochSummary,
   epochFolder,
-  findWeights,
   latestCheckpoint,
   loadCheckpoint,
   type Progress,
@@ -15,11 +15,10 @@ import {
   saveCheckpoint,
   stepFolder,
   takeWeights,
-} from "./checkpoint.js";
-import { optimiserOf, type Recipe, scheduleOf, type TrainConfig } from "./config.js";
-import { MetricsLog } from "./metrics-log.js";
+} from "./run/checkpoint.js";
+import { MetricsLog } from "./run/metrics-log.js";
 import type { Judgement, Learner } from "./task.js";
-import { TASKS } from "./tasks.js";
+import { taskOf } from "./tasks.js";
 import { upgradeSettings } from "./upgrade.js";
 
 export interface TrainOptions {
@@ -102,11 +101,11 @@ class TrainingLoop {
   static async open(recipe: Recipe, options: TrainOptions): Promise<TrainingLoop> {
     const { train, model } = recipe;
     await enterRun(recipe, options);
-    const network = FAMILIES[train.family].build(model as never, new Random(train.seed));
+    const network = FAMILIES[train.family].build(model, new Random(train.seed));
     const latest = options.resume ? await latestCheckpoint(options.run) : undefined;
     const saved = latest === undefined ? undefined : await loadCheckpoint(latest, network);
     if (!saved && train.start !== "") await takeWeights(await findWeights(train.start), network);
-    const trainer = await openLearner(network, recipe);
+    const trainer = await taskOf(train.family).learner(network, recipe);
     if (saved) await trainer.restore(saved.state);
     const progress = saved?.progress ?? {
       epoch: 1,
@@ -237,15 +236,15 @@ class TrainingLoop {
   /** Judges the epoch (by the averaged weights, if they are kept), and saves it. */
   private async finishEpoch(): Promise<Judgement | undefined> {
     const { progress, options } = this;
-    const { train, task: settings } = this.recipe;
-    const task = TASKS[train.family];
+    const { train } = this.recipe;
+    const task = taskOf(train.family);
     const { epoch, step } = progress;
     let judgement: Judgement | undefined;
     if (options.validation) {
       await this.trainer.pull({ ema: train.ema > 0 });
       const { batchSize, validationLimit: limit, device, threads } = train;
       const { signal } = options;
-      judgement = await task.judge(this.network, options.validation, settings, { batchSize, limit, device, threads, signal }); // biome-ignore format: a list
+      judgement = await task.judge(this.network, options.validation, this.recipe, { batchSize, limit, device, threads, signal }); // biome-ignore format: a list
       const { positionsPerSecond: _, positions: __, ...measured } = judgement;
       const numbers = Object.entries(measured).filter(
         (entry): entry is [string, number] => typeof entry[1] === "number",
@@ -299,49 +298,13 @@ class TrainingLoop {
   }
 }
 
-/** What takes the steps of a run by this recipe. */
-export async function openLearner(network: Network, recipe: Recipe): Promise<Learner> {
-  const { objective, learner } = TASKS[recipe.train.family];
-  if (learner) return learner(network, recipe);
-  assert(objective, "the family brings neither an objective nor a learner");
-  const { clip, ema, seed, device, threads } = recipe.train;
-  const graph = objective(network, recipe.task, recipe.train.batchSize);
-  const trainer = await Trainer.open({
-    model: network,
-    ...graph,
-    optimiser: optimiserOf(recipe.train),
-    clip,
-    ema,
-    seed,
-    device,
-    threads,
-    replicas: replicasFor(recipe.train),
-  });
-  return trainer as Learner;
-}
-
-/** Workers that share the runs of a step: as many as have a thread each and the same number of runs. */
-function replicasFor({ accumulate, device, threads }: TrainConfig): number {
-  if (device !== "cpu") return 1;
-  let count = Math.min(accumulate, threads || processors());
-  while (accumulate % count !== 0) count--;
-  return count;
-}
-
 /** Makes the run's folder, or makes sure that what it holds is this run. */
 async function enterRun(
   { train, task, model }: Recipe,
   { run, resume, data, validation }: TrainOptions,
 ): Promise<void> {
   // How often to save changes nothing in the result.
-  const {
-    saveSteps: _,
-    saveEpochs: __,
-    ...config
-  } = { ...train, ...task, ...model } as Record<string, unknown> & {
-    saveSteps: number;
-    saveEpochs: number;
-  };
+  const { saveSteps: _, saveEpochs: __, ...config } = { ...train, ...task, ...model };
   const wanted: Record<string, unknown> = {
     ...config,
     dataFingerprint: data.fingerprint,

@@ -1,8 +1,8 @@
 import { readBytes, readText, replaceFolder, UserError, writeFile } from "#base";
-import { findWeights } from "./checkpoint.js";
-import { resolveRecipe } from "./config.js";
+import { findWeights } from "#models";
 import { type TrainOptions, type TrainResult, train } from "./loop.js";
-import { TASKS } from "./tasks.js";
+import { resolveRecipe } from "./recipe.js";
+import { taskOf } from "./tasks.js";
 
 /** Files to learn from, and files of other games to judge by. */
 export interface TrainingFiles {
@@ -42,7 +42,7 @@ export class NetworkTrainer {
     const { settings, resume, signal, onStep: onProgress, onEpoch } = training;
     const started = this.start === "" ? {} : { start: this.start };
     const recipe = resolveRecipe({ ...this.settings, ...started, ...settings }, "settings");
-    const task = TASKS[recipe.train.family];
+    const task = taskOf(recipe.train.family);
     const data = await task.open(files.paths, recipe, recipe.train.limit);
     const validation = files.validation && (await task.open(files.validation.paths, recipe));
     const run = `${this.folder}/run_${String(this.runs + 1).padStart(3, "0")}`;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "vitest";
-import { parseRecipe, resolveRecipe } from "./config.js";
-import { parseSource } from "./data-source.js";
+import { parseSource } from "./batches/data-source.js";
+import { parseRecipe, resolveRecipe } from "./recipe.js";
 
 test("every recipe we ship is one that the loop understands, files and all", () => {
   const files = readdirSync("recipes").filter((name) => name.endsWith(".yaml"));

@@ -1,12 +1,18 @@
+import { UserError } from "#base";
 import type { FamilyName } from "#models";
-import { ACTION_VALUE } from "./action-value.js";
-import { NNUE } from "./nnue/task.js";
-import { POLICY_VALUE } from "./policy-value.js";
+import { ACTION_VALUE } from "./action-value/task.js";
+import { NNUE_VALUE } from "./nnue/task.js";
+import { POLICY_VALUE } from "./policy-value/task.js";
 import type { Task } from "./task.js";
 
-/** What each family learns. The loop, the recipes and the command line ask here. */
-export const TASKS: Record<FamilyName, Task> = {
-  residual: POLICY_VALUE as unknown as Task,
-  moe: ACTION_VALUE as unknown as Task,
-  nnue: NNUE as unknown as Task,
-};
+/** What each family learns; a family without a task can be played but not trained. */
+const TASKS: Partial<Record<FamilyName, Task>> = { residual: POLICY_VALUE, moe: ACTION_VALUE, nnue: NNUE_VALUE };
+
+export function taskOf(family: FamilyName): Task {
+  const task = TASKS[family];
+  if (task) return task;
+  throw new UserError(
+    "FAMILY_UNTRAINED",
+    `Networks of the family ${family} are not trained or judged here; those of ${Object.keys(TASKS).join(", ")} are.`,
+  );
+}

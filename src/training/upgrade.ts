@@ -7,6 +7,11 @@ const STEPS: readonly { date: string; step: (settings: Settings) => Settings }[]
     date: "2026-11-16", // and showed positions as they were
     step: (settings) => (settings.family === "residual" ? { augment: false, ...settings } : settings),
   },
+  {
+    date: "2026-11-18", // moves were learnt by their values alone, and queries saw the board by attention alone
+    step: (settings) =>
+      settings.family === "moe" ? { rankingWeight: 0, rankingScale: 0.05, linked: false, ...settings } : settings,
+  },
 ];
 
 /** The settings of a run that an older version began, as this version would have written them. */

@@ -14,9 +14,7 @@ const search = (options: string) => `
     const search = await AlphaBeta.create(options);
     const position = parseFen("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1");
     const { lines, nodes } = await search.search(position, limits);
-    const endless = search.search(position, {});
-    setTimeout(() => search.stop(), 100);
-    const stopped = (await endless).lines.length;
+    const stopped = (await search.search(position, {}, { signal: AbortSignal.timeout(100) })).lines.length;
     await search.close();
     return { move: formatUci(position, lines[0].pv[0]), score: lines[0].scoreCp, threads: search.threads, nodes, stopped };
   }

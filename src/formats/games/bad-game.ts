@@ -18,7 +18,7 @@ export const throwBad = (error: BadGame): void => {
   throw error;
 };
 
-// The numbers of assembly/chess/pgn.ts
+// The numbers of assembly/chess/records/pgn.ts
 const REASONS: Record<number, (text: string, where: string) => string> = {
   1: (text, where) => `"${text}" ${where} is not a move.`,
   2: (text, where) => `the move ${text} ${where} is not legal.`,

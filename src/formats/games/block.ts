@@ -1,7 +1,7 @@
 import { core, Position } from "#chess";
 import { decodeText, unescapeValue } from "./text.js";
 
-// The layouts of assembly/chess/pgn.ts
+// The layouts of assembly/chess/records/pgn.ts
 export const GAME_BYTES = 64;
 export const TAG_BYTES = 16;
 export const NOTE_BYTES = 12;

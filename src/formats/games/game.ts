@@ -9,7 +9,7 @@ const NOTE_COMMENT = 1;
 const NOTE_NAG = 2;
 const NOTE_VARIATION = 3;
 
-// The commands that the core reads into `evals` and `clocksMs` (readCommands in assembly/chess/pgn.ts).
+// The commands that the core reads into `evals` and `clocksMs` (readCommands in assembly/chess/records/pgn.ts).
 const COMMAND = /\[%(eval|clk)[ \t-\r]+([^\]]*)\]/g;
 const EVAL = /^(?:[-+]*(?:\d+\.?\d*|\.\d+)|[-+]*[#M][-+#M]*\d+)(?:[, \t-\r].*)?$/s;
 const CLOCK = /^\d+(?::\d+)*(?:\.\d*)?(?:[ \t-\r].*)?$/s;

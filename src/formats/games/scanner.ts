@@ -17,7 +17,7 @@ const EVENT = [...'[Event "'].map((char) => char.charCodeAt(0)); // with this a 
 const READER_BYTES = 64;
 const MARGIN = 64; // before the text: a line end, so that the first line begins like any other
 
-// What readGame returns and its modes, as in assembly/chess/pgn.ts
+// What readGame returns and its modes, as in assembly/chess/records/pgn.ts
 const GAME = 0;
 const MORE = 1;
 const NEEDS_START = 2;
@@ -201,9 +201,9 @@ export class GameScanner {
       let errorLine = line;
       if (reason === undefined) {
         const start = words[this.memory.reader / 4 + 10];
-        const black = bytes[start + 138];
+        const black = bytes[start + core.SIDE_AT];
         const ply = black + words[entry + 13];
-        const number = (bytes[start + 142] | (bytes[start + 143] << 8)) + (ply >> 1);
+        const number = (bytes[start + core.FULLMOVES_AT] | (bytes[start + core.FULLMOVES_AT + 1] << 8)) + (ply >> 1);
         const where = variant === undefined ? `(move ${number}, ${ply & 1 ? "Black" : "White"})` : "";
         reason = explainError(error, decodeText(bytes, errorAt, errorAt + words[entry + 12]), where);
         errorLine = line + core.wasm.countLines(words[entry], errorAt);

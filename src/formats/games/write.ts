@@ -1,4 +1,4 @@
-import { formatFen, formatSan, type Move, type Position, parseFen, START_FEN } from "#chess";
+import { formatFen, formatSan, isMateScore, MATE_CP, type Move, type Position, parseFen, START_FEN } from "#chess";
 import { NO_CLOCK, NO_EVAL, type Result } from "./block.js";
 import { escapeValue } from "./text.js";
 
@@ -22,8 +22,8 @@ export interface GameText extends Line {
 
 /** 17 -> "0.17", 31995 -> "#3"; see the evals of Game. */
 function formatEval(value: number): string {
-  if (Math.abs(value) <= 30_000) return (value / 100).toFixed(2);
-  const moves = Math.ceil((32_000 - Math.abs(value)) / 2);
+  if (!isMateScore(value)) return (value / 100).toFixed(2);
+  const moves = Math.ceil((MATE_CP - Math.abs(value)) / 2);
   return `#${value < 0 ? "-" : ""}${moves}`;
 }
 

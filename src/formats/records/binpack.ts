@@ -4,9 +4,9 @@ import { type ByteSource, concatBytes, createOutput, openBytes } from "#base";
 import { core } from "#chess";
 import { decodeBatch, PackedEncoder } from "./packed-sfen.js";
 import { badRecord, type OnBad, type RecordReader, type RecordWriter, throwBad } from "./record.js";
-import { LIST, POSITION, RECORD_BYTES } from "./struct.js";
+import { LIST, POSITION } from "./struct.js";
 
-const { wasm } = core;
+const { RECORD_BYTES, wasm } = core;
 const HEADER = 8;
 const LARGEST_CHUNK = 100 * 1024 * 1024; // as Stockfish's own reader has it
 const LARGEST_CHAIN = 65_536; // records

@@ -27,7 +27,7 @@ export function decodeBullet(bytes: Uint8Array): DataRecord {
       if (role === 0 && (square < 8 || square > 55)) {
         throw new UserError("BULLET_RECORD", "a pawn stands on the first or last rank.");
       }
-      struct[POSITION + 64 + square] = (role + 1) | (code & 8);
+      struct[POSITION + core.MAILBOX_AT + square] = (role + 1) | (code & 8);
     }
   }
   if (kings[0] !== 1 || kings[1] !== 1) {
@@ -35,8 +35,8 @@ export function decodeBullet(bytes: Uint8Array): DataRecord {
   }
   const result = bytes[26];
   if (result > 2) throw new UserError("BULLET_RECORD", `the result is ${result}, expected 0, 1 or 2.`);
-  struct[POSITION + 137] = 64;
-  struct[POSITION + 142] = 1;
+  struct[POSITION + core.EP_AT] = core.NO_SQUARE;
+  struct[POSITION + core.FULLMOVES_AT] = 1;
   return { fen: formatFenAt(POSITION), score: view.getInt16(24, true), result: result - 1 };
 }
 

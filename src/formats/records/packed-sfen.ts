@@ -11,19 +11,9 @@ import {
   textField,
   throwBad,
 } from "./record.js";
-import {
-  BATCH_RECORDS,
-  findMove,
-  formatFenAt,
-  formatMove,
-  isLegal,
-  POSITION,
-  putFen,
-  RECORD_BYTES,
-  RECORDS,
-} from "./struct.js";
+import { BATCH_RECORDS, findMove, formatFenAt, formatMove, isLegal, POSITION, putFen, RECORDS } from "./struct.js";
 
-const { wasm } = core;
+const { RECORD_BYTES, wasm } = core;
 
 /** What the core says is wrong with a record, by its number there. */
 const PROBLEMS = [
@@ -74,7 +64,7 @@ function put16(address: number, value: number): void {
 function check(address: number): string | undefined {
   const code = wasm.unpackPosition(address, POSITION);
   if (code !== 0) return `${PROBLEMS[code]}.`;
-  const move = read16(address + 34);
+  const move = read16(address + core.RECORD_MOVE_AT);
   if (move !== 0 && !isLegal(move)) return `the move ${formatMove(move)} is not legal in ${formatFenAt(POSITION)}.`;
   return undefined;
 }
@@ -83,13 +73,13 @@ function check(address: number): string | undefined {
 function decodeAt(address: number): DataRecord {
   const problem = check(address);
   if (problem !== undefined) throw new UserError("BIN_RECORD", problem);
-  const move = read16(address + 34);
+  const move = read16(address + core.RECORD_MOVE_AT);
   return {
     fen: formatFenAt(POSITION),
     move: move === 0 ? null : formatMove(move),
-    score: readSigned16(address + 32),
-    ply: read16(address + 36),
-    result: (core.bytes[address + 38] << 24) >> 24,
+    score: readSigned16(address + core.RECORD_SCORE_AT),
+    ply: read16(address + core.RECORD_PLY_AT),
+    result: (core.bytes[address + core.RECORD_RESULT_AT] << 24) >> 24,
   };
 }
 
@@ -99,17 +89,17 @@ function encodeAt(record: DataRecord, address: number): void {
   const score = numberField(record, "score", -32768, 32767);
   const ply = numberField(record, "ply", 0, 65535);
   const result = numberField(record, "result", -1, 1);
-  const clock = read16(POSITION + 140);
+  const clock = read16(POSITION + core.HALFMOVES_AT);
   if (clock > 127) throw new UserError("BIN_RECORD", `the halfmove clock ${clock} is beyond the 127 a .bin can hold.`);
   const move = record.move === null ? 0 : findMove(textField(record, "move"));
   if (move === undefined) {
     throw new UserError("BIN_RECORD", `the move ${record.move} is not legal in ${record.fen}.`);
   }
   if (!wasm.packPosition(POSITION, address)) throw new UserError("BIN_RECORD", `${PROBLEMS[3]}: ${record.fen}`);
-  put16(address + 32, Math.round(score));
-  put16(address + 34, move);
-  put16(address + 36, ply);
-  core.bytes[address + 38] = result;
+  put16(address + core.RECORD_SCORE_AT, Math.round(score));
+  put16(address + core.RECORD_MOVE_AT, move);
+  put16(address + core.RECORD_PLY_AT, ply);
+  core.bytes[address + core.RECORD_RESULT_AT] = result;
   core.bytes[address + 39] = 0xff;
   const problem = check(address);
   if (problem !== undefined) throw new UserError("BIN_RECORD", `${problem} (${record.fen})`);

@@ -1,11 +1,13 @@
 // Records as bytes: for work that moves records about without looking into them, such as shuffling.
 import { type ByteSource, concatBytes, createOutput, openBytes, readText, UserError, writeFile } from "#base";
+import { core } from "#chess";
 import { BagReader, BagWriter } from "./bagz.js";
 import { encodeChunk, readBinpackBytes } from "./binpack.js";
 import { createRecords, formatOf, openRecords } from "./open.js";
 import { readPackedBytes } from "./packed-sfen.js";
 import { badRecord, type DataRecord } from "./record.js";
-import { RECORD_BYTES } from "./struct.js";
+
+const { RECORD_BYTES } = core;
 
 /**
  * What the bytes of a record are: a .bin record of 40 bytes, a line of JSON without its end, or the content of a Bagz

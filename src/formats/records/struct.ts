@@ -3,29 +3,20 @@
 import { UserError } from "#base";
 import { core, formatSquare, parseSquare } from "#chess";
 
-const { wasm } = core;
+const { EP_AT, FULLMOVES_AT, HALFMOVES_AT, MAILBOX_AT, NO_SQUARE, RIGHTS_AT, ROOKS_AT, SIDE_AT, wasm } = core;
+const { POSITION_BYTES, RECORD_BYTES } = core;
 const LETTERS = " PNBRQK  pnbrqk";
 const CODES = new Uint8Array(128);
 for (let code = 1; code < LETTERS.length; code++) if (LETTERS[code] !== " ") CODES[LETTERS.charCodeAt(code)] = code;
 
-// Offsets in the struct, see assembly/chess/position.ts
-const MAILBOX = 64;
-const RIGHTS = 136;
-const EP = 137;
-const SIDE = 138;
-const CLOCK = 140;
-const NUMBER = 142;
-const ROOKS = 144;
 const KING = 6;
 const ROOK = 4;
 const PAWN = 1;
-const NO_SQUARE = 64;
 
-export const RECORD_BYTES = 40;
 /** Records that are decoded or encoded in one go. */
 export const BATCH_RECORDS = 4096;
 /** Two positions, a batch of records, one list of moves, for everything in this folder. */
-export const POSITION = core.allocate(core.POSITION_BYTES * 2);
+export const POSITION = core.allocate(POSITION_BYTES * 2);
 export const RECORDS = core.allocate((BATCH_RECORDS + 1) * RECORD_BYTES);
 export const LIST = core.allocate(core.MOVE_LIST_BYTES);
 
@@ -62,23 +53,23 @@ export function putFen(fen: string): void {
       if (code === 0) fail(fen, `"${board[i]}" is not a piece.`);
       if (square < 0 || file > 7) fail(fen, "the board has more than 8 ranks or files.");
       if ((code & 7) === KING) kings += code & 8 ? 16 : 1;
-      bytes[POSITION + MAILBOX + square + file++] = code;
+      bytes[POSITION + MAILBOX_AT + square + file++] = code;
     }
   }
   if (square !== 0 || file !== 8) fail(fen, "the board has not 8 ranks of 8 files.");
   if (kings !== 17) fail(fen, "expected one king of each colour.");
   if (side !== "w" && side !== "b") fail(fen, `the side to move is "${side}", expected "w" or "b".`);
-  bytes[POSITION + SIDE] = side === "b" ? 1 : 0;
+  bytes[POSITION + SIDE_AT] = side === "b" ? 1 : 0;
   const epSquare = ep === "-" ? NO_SQUARE : parseSquare(ep);
   if (epSquare === undefined) fail(fen, `the en-passant square is "${ep}".`);
-  bytes[POSITION + EP] = epSquare as number;
+  bytes[POSITION + EP_AT] = epSquare as number;
   const clockValue = counter(fen, "halfmove clock", clock, 65535);
   const numberValue = counter(fen, "move number", number, 65535);
-  bytes[POSITION + CLOCK] = clockValue;
-  bytes[POSITION + CLOCK + 1] = clockValue >> 8;
-  bytes[POSITION + NUMBER] = numberValue;
-  bytes[POSITION + NUMBER + 1] = numberValue >> 8;
-  bytes.fill(NO_SQUARE, POSITION + ROOKS, POSITION + ROOKS + 4);
+  bytes[POSITION + HALFMOVES_AT] = clockValue;
+  bytes[POSITION + HALFMOVES_AT + 1] = clockValue >> 8;
+  bytes[POSITION + FULLMOVES_AT] = numberValue;
+  bytes[POSITION + FULLMOVES_AT + 1] = numberValue >> 8;
+  bytes.fill(NO_SQUARE, POSITION + ROOKS_AT, POSITION + ROOKS_AT + 4);
   if (castling !== "-") for (const letter of castling) putRight(fen, letter);
   wasm.completePosition(POSITION);
 }
@@ -94,7 +85,7 @@ function putRight(fen: string, letter: string): void {
   const wanted = letter.toUpperCase();
   let named = -1;
   for (let file = 0; file < 8; file++) {
-    const code = bytes[POSITION + MAILBOX + home + file];
+    const code = bytes[POSITION + MAILBOX_AT + home + file];
     if (code === (KING | black)) king = file;
     else if (code === (ROOK | black)) {
       if (first < 0) first = file;
@@ -108,8 +99,8 @@ function putRight(fen: string, letter: string): void {
     fail(fen, `the castling right "${letter}" has no king and rook at home.`);
   }
   const right = (black ? 2 : 0) + (long ? 1 : 0);
-  bytes[POSITION + RIGHTS] |= 1 << right;
-  bytes[POSITION + ROOKS + right] = home + rook;
+  bytes[POSITION + RIGHTS_AT] |= 1 << right;
+  bytes[POSITION + ROOKS_AT + right] = home + rook;
 }
 
 /** The FEN of the position at an address. */
@@ -118,7 +109,7 @@ export function formatFenAt(address: number): string {
   let text = "";
   for (let rank = 7; rank >= 0; rank--) {
     let empty = 0;
-    const start = address + MAILBOX + rank * 8;
+    const start = address + MAILBOX_AT + rank * 8;
     for (let at = start; at < start + 8; at++) {
       const code = bytes[at];
       if (code === 0) {
@@ -132,25 +123,25 @@ export function formatFenAt(address: number): string {
     if (empty > 0) text += empty;
     if (rank > 0) text += "/";
   }
-  const ep = bytes[address + EP];
-  const clock = bytes[address + CLOCK] | (bytes[address + CLOCK + 1] << 8);
-  const number = bytes[address + NUMBER] | (bytes[address + NUMBER + 1] << 8);
-  const side = bytes[address + SIDE] ? "b" : "w";
+  const ep = bytes[address + EP_AT];
+  const clock = bytes[address + HALFMOVES_AT] | (bytes[address + HALFMOVES_AT + 1] << 8);
+  const number = bytes[address + FULLMOVES_AT] | (bytes[address + FULLMOVES_AT + 1] << 8);
+  const side = bytes[address + SIDE_AT] ? "b" : "w";
   return `${text} ${side} ${formatRights(address)} ${ep === NO_SQUARE ? "-" : formatSquare(ep)} ${clock} ${number}`;
 }
 
 function formatRights(address: number): string {
   const { bytes } = core;
-  const rights = bytes[address + RIGHTS];
+  const rights = bytes[address + RIGHTS_AT];
   if (rights === 0) return "-";
   let text = "";
   for (let right = 0; right < 4; right++) {
     if (!(rights & (1 << right))) continue;
-    const rook = bytes[address + ROOKS + right];
+    const rook = bytes[address + ROOKS_AT + right];
     const step = right & 1 ? -1 : 1;
     let outermost = true;
     for (let file = (rook & 7) + step; file >= 0 && file < 8; file += step) {
-      if (bytes[address + MAILBOX + (rook & 56) + file] === bytes[address + MAILBOX + rook]) outermost = false;
+      if (bytes[address + MAILBOX_AT + (rook & 56) + file] === bytes[address + MAILBOX_AT + rook]) outermost = false;
     }
     const letter = outermost ? "KQ"[right & 1] : "ABCDEFGH"[rook & 7];
     text += right < 2 ? letter : letter.toLowerCase();
@@ -167,15 +158,16 @@ export function findMove(uci: string): number | undefined {
   const to = parseSquare(uci.slice(2, 4));
   const promotion = PROMOTIONS.indexOf(uci[4] ?? "-");
   if (from === undefined || to === undefined || uci.length > 5 || (uci.length === 5 && promotion < 0)) return undefined;
-  const piece = bytes[POSITION + MAILBOX + from];
-  const target = bytes[POSITION + MAILBOX + to];
+  const piece = bytes[POSITION + MAILBOX_AT + from];
+  const target = bytes[POSITION + MAILBOX_AT + to];
   let move = (from << 6) | to;
   if (promotion >= 0) move |= (1 << 14) | (promotion << 12);
   else if ((piece & 7) === KING) {
     if (target === ((piece & 8) | ROOK)) move |= 3 << 14;
     else if ((from & 7) === 4 && (to === from + 2 || to === from - 2)) {
       const right = (piece & 8 ? 2 : 0) + (to < from ? 1 : 0);
-      if (bytes[POSITION + RIGHTS] & (1 << right)) move = (3 << 14) | (from << 6) | bytes[POSITION + ROOKS + right];
+      if (bytes[POSITION + RIGHTS_AT] & (1 << right))
+        move = (3 << 14) | (from << 6) | bytes[POSITION + ROOKS_AT + right];
     }
   } else if ((piece & 7) === PAWN && target === 0 && (from & 7) !== (to & 7)) move |= 2 << 14;
   return isLegal(move) ? move : undefined;

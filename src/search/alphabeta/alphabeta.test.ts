@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { afterAll, beforeAll, test } from "vitest";
 import { formatUci, parseFen, parseUci, START_FEN } from "#chess";
-import type { SearchLimits, SearchReport } from "../search.js";
+import type { Limits } from "../limits.js";
+import type { SearchReport } from "../search.js";
+import { allotTime } from "../time.js";
 import { AlphaBeta } from "./alphabeta.js";
-import { allotTime } from "./time.js";
 
 let search: AlphaBeta;
 beforeAll(async () => {
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => search.close());
 
-const best = async (fen: string, limits: SearchLimits, engine = search) => {
+const best = async (fen: string, limits: Limits, engine = search) => {
   const position = parseFen(fen, { chess960: true });
   const report = await engine.search(position, limits);
   return { ...report, move: formatUci(position, report.lines[0].pv[0]), score: report.lines[0].scoreCp };
@@ -107,24 +108,40 @@ test("once cleared, a search counts the same nodes whatever was searched before"
 test("limits hold: nodes exactly, time nearly", async () => {
   assert.equal((await search.search(parseFen(START_FEN), { nodes: 5000 })).nodes, 5000);
   const start = performance.now();
-  await search.search(parseFen(START_FEN), { hardMs: 100 });
+  await search.search(parseFen(START_FEN), { moveTimeMs: 100 });
   const took = performance.now() - start;
   assert.ok(took > 80 && took < 1000, `${took} ms`); // the machine may be busy
 });
 
 /** Starts an endless search and stops it after a while. */
 async function stopped(engine: AlphaBeta): Promise<SearchReport> {
-  const running = engine.search(parseFen(START_FEN), {});
-  setTimeout(() => engine.stop(), 150);
-  return running;
+  return engine.search(parseFen(START_FEN), {}, { signal: AbortSignal.timeout(150) });
 }
 
-test("stop ends an endless search", async () => {
+test("a signal ends an endless search", async () => {
   const report = await stopped(search);
   assert.ok(report.depth >= 1 && report.timeMs < 2000);
 });
 
-test("without shared memory stop, limits and results are the same", async () => {
+test("a signal that has fired before the question still gets a move", async () => {
+  const report = await search.search(parseFen(START_FEN), {}, { signal: AbortSignal.abort() });
+  assert.equal(report.lines[0].pv.length > 0, true);
+});
+
+test("on the opponent's time no clock runs; from the moment it is ours, it does", async () => {
+  const clock = { whiteMs: 1000, blackMs: 1000, whiteIncrementMs: 0, blackIncrementMs: 0 };
+  const hit = new AbortController();
+  let isDone = false;
+  const asked = search.search(parseFen(START_FEN), { clock }, { ponderHit: hit.signal });
+  void asked.then(() => (isDone = true));
+  await new Promise((resolve) => setTimeout(resolve, 300)); // three times what the clock would have allowed
+  assert.equal(isDone, false);
+  hit.abort();
+  const { timeMs } = await asked;
+  assert.ok(timeMs > 290 && timeMs < 2000, `${timeMs} ms`);
+});
+
+test("without shared memory signals, limits and results are the same", async () => {
   const plain = await AlphaBeta.create({ shared: false, threads: 4 });
   try {
     assert.equal(plain.threads, 1);

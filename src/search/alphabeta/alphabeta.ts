@@ -1,6 +1,8 @@
 import { assert, type Channel, openWorker, UserError } from "#base";
 import type { Move, Position } from "#chess";
-import type { Search, SearchLimits, SearchReport } from "../search.js";
+import type { Limits } from "../limits.js";
+import type { Asking, Search, SearchReport } from "../search.js";
+import { type ThinkingTime, thinkingTime } from "../time.js";
 import {
   controlBytes,
   type FromWorker,
@@ -9,6 +11,7 @@ import {
   type Layout,
   SOFT_MS_AT,
   STOP,
+  type ThreadLimits,
   type ToWorker,
 } from "./protocol.js";
 
@@ -18,6 +21,10 @@ export interface AlphaBetaOptions {
   hashMb?: number; // 16 if not said
   threads?: number; // 1 if not said; more only where memory can be shared
   shared?: boolean; // false never shares memory, as a page without cross-origin isolation cannot
+}
+
+export interface AlphaBetaLimits extends Limits {
+  noise?: { cp: number; seed: number }; // evaluations are wrong by up to so many centipawns: a weaker player
 }
 
 /** Whether threads can share memory here: always in Node, in a page only if it is cross-origin isolated. */
@@ -69,7 +76,7 @@ class Helper {
 
 /**
  * The alpha-beta search over worker threads that share one transposition table (lazy SMP). The caller's thread stays
- * free: `stop` works at any time.
+ * free: the signals work at any time.
  */
 export class AlphaBeta implements Search {
   private age = 0;
@@ -119,51 +126,64 @@ export class AlphaBeta implements Search {
 
   async search(
     position: Position,
-    limits: SearchLimits,
-    onReport?: (report: SearchReport) => void,
-    startMs = performance.timeOrigin + performance.now(),
+    limits: AlphaBetaLimits,
+    { signal, ponderHit, onReport }: Asking<SearchReport> = {},
   ): Promise<SearchReport> {
     assert(!this.running, "two searches at once");
     const legal = position.moves();
     const moves = limits.moves ? legal.filter((move) => limits.moves?.includes(move)) : legal;
     assert(moves.length > 0, "a search needs a legal move");
     this.age++;
-    this.startMs = startMs;
+    this.startMs = performance.timeOrigin + performance.now();
+    const time = thinkingTime(position.turn, limits);
+    const isPondering = ponderHit !== undefined && !ponderHit.aborted;
+    const { nodes, depth, mate, multiPv, noise } = limits;
+    const asked: ThreadLimits = { nodes, depth, mate, multiPv, noise, ...(isPondering ? {} : time) };
+    if (signal?.aborted) asked.depth = 1;
     const { control, helpers } = this;
     if (control) {
       control.fill(0);
-      new Float64Array(control.buffer, control.byteOffset + 8, 1)[0] = startMs;
-      Atomics.store(control, SOFT_MS_AT(this.threads), Math.ceil(limits.softMs ?? 0));
-      Atomics.store(control, HARD_MS, Math.ceil(limits.hardMs ?? 0));
+      new Float64Array(control.buffer, control.byteOffset + 8, 1)[0] = this.startMs;
+      Atomics.store(control, SOFT_MS_AT(this.threads), Math.ceil(asked.softMs ?? 0));
+      Atomics.store(control, HARD_MS, Math.ceil(asked.hardMs ?? 0));
     }
-    const job = this.job(position, moves, limits, startMs);
+    const job = this.job(position, moves, asked);
     helpers[0].onReport = onReport;
     const answers = Promise.all(helpers.map((helper) => helper.ask({ type: "go", job }, "done")));
     this.running = answers;
+    const stop = () => this.stop();
+    const hit = () => this.limitTime(time);
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop);
+    if (isPondering) ponderHit.addEventListener("abort", hit);
     try {
       return (await answers)[0].report;
     } finally {
       this.running = undefined;
+      signal?.removeEventListener("abort", stop);
+      ponderHit?.removeEventListener("abort", hit);
     }
   }
 
   /** The static evaluation in centipawns for the side to move, which must not be in check. */
   async evaluate(position: Position): Promise<number> {
     assert(!this.running, "an evaluation during a search");
-    const job = this.job(position, position.moves(), {}, 0);
+    const job = this.job(position, position.moves(), {});
     return (await this.helpers[0].ask({ type: "evaluate", job }, "evaluated")).cp;
   }
 
-  private job(position: Position, moves: Move[], limits: SearchLimits, startMs: number): Job {
-    return { position: position.bytes(), keys: position.repeatableKeys(), moves, limits, startMs, age: this.age };
+  private job(position: Position, moves: Move[], limits: ThreadLimits): Job {
+    const { startMs, age } = this;
+    return { position: position.bytes(), keys: position.repeatableKeys(), moves, limits, startMs, age };
   }
 
-  stop(): void {
+  private stop(): void {
     if (this.control) Atomics.store(this.control, STOP, 1);
     else this.helpers[0].tell({ type: "stop" });
   }
 
-  limitTime(softMs = 0, hardMs = 0): void {
+  /** Gives the running search limits of time, counted from now. */
+  private limitTime({ softMs = 0, hardMs = 0 }: ThinkingTime): void {
     const past = performance.timeOrigin + performance.now() - this.startMs;
     const [soft, hard] = [softMs, hardMs].map((ms) => (ms > 0 ? Math.ceil(ms + past) : 0));
     if (this.control) {

@@ -1,5 +1,15 @@
 // What the two sides of a search worker say to each other.
-import type { SearchLimits, SearchReport } from "../search.js";
+import type { SearchReport } from "../search.js";
+import type { ThinkingTime } from "../time.js";
+
+/** Limits as a thread needs them: times are set, moves stand in the job. */
+export interface ThreadLimits extends ThinkingTime {
+  depth?: number;
+  nodes?: number; // over all threads
+  mate?: number;
+  multiPv?: number;
+  noise?: { cp: number; seed: number };
+}
 
 /** Addresses in the memory of the module, common to all threads. */
 export interface Layout {
@@ -15,7 +25,7 @@ export interface Job {
   position: Uint8Array; // the core's struct
   keys: bigint[]; // positions that can be repeated, oldest first
   moves: number[]; // at the root
-  limits: SearchLimits;
+  limits: ThreadLimits;
   startMs: number; // since 1970
   age: number; // of the table's entries
 }
@@ -39,7 +49,7 @@ export type FromWorker =
   | { type: "done"; report: SearchReport }
   | { type: "failed"; message: string };
 
-// The control block, in numbers of 4 bytes: see assembly/chess/thread.ts. The soft time stands behind the node counts,
+// The control block, in numbers of 4 bytes: see assembly/chess/search/thread.ts. The soft time stands behind the node counts,
 // for the driver alone reads it.
 export const STOP = 0;
 export const HARD_MS = 1;

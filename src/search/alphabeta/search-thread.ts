@@ -1,7 +1,7 @@
 import { compileWasm, createMemory, WasmInstance } from "#base";
 import type { SearchReport } from "../search.js";
+import { stretch } from "../time.js";
 import { controlBytes, HARD_MS, type Job, type Layout, NODES_AT, SOFT_MS_AT, STOP } from "./protocol.js";
-import { stretch } from "./time.js";
 
 interface Exports {
   init(): void;

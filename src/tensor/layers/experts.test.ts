@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { Random } from "#base";
-import { exportOnnx } from "../export.js";
 import { constant, input } from "../graph.js";
+import { exportOnnx } from "../onnx/export.js";
 import { parametersOf } from "../parameter.js";
 import { Session } from "../session.js";
 import { balanceLoss, Experts } from "./experts.js";

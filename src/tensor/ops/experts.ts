@@ -3,8 +3,8 @@
  * `counts[1]` to expert 1, and so on. In the emitted model such values stay cut in pieces, one per expert.
  */
 
-import type { Emitter } from "../emit.js";
 import { applyAll, type Op, type Tensor } from "../graph.js";
+import type { Emitter } from "../onnx/emit.js";
 import { type Array64, array64 } from "../reference.js";
 
 /** For the choices [lines] of experts: the places of the lines sorted by expert, the way back, and the counts. */

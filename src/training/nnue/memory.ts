@@ -1,4 +1,5 @@
 import { compileWasm, createMemory, WasmInstance } from "#base";
+import { core } from "#chess";
 import type { Nnue } from "#models";
 import { type Optimiser, type Parameter, parametersOf, RULE_BYTES, type TrainKernels } from "#tensor";
 
@@ -31,7 +32,7 @@ export interface NnueKernels extends TrainKernels {
 
 /** A batch is worked on in so many parts, whatever the number of threads: so sums do not depend on it. */
 export const BLOCKS = 16;
-export const RECORD_BYTES = 40;
+export const { RECORD_BYTES } = core;
 export const INPUT_BYTES = 128; // of a position: 2 x 32 u16
 export const FACT_BYTES = 8;
 const SLICE = 32; // neurons

@@ -1,8 +1,8 @@
 import { UserError } from "#base";
 import { badRecord } from "#formats";
-import type { BatchSource } from "../batch-source.js";
-import { GatheredRecords, mixSeed, RecordOrder } from "../record-order.js";
-import { openRecordSource, type RecordSource } from "../record-source.js";
+import type { BatchSource } from "../batches/batch-source.js";
+import { GatheredRecords, mixSeed, RecordOrder } from "../batches/record-order.js";
+import { openRecordSource, type RecordSource } from "../batches/record-source.js";
 import type { NnueBatch } from "./trainer.js";
 
 const WINDOW = 512; // blocks shuffled at once, from all over a file

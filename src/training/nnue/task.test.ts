@@ -7,10 +7,10 @@ import { Random, UserError } from "#base";
 import { formatFen, parseFen } from "#chess";
 import { encodePacked } from "#formats";
 import { NNUE_SIZES, Nnue } from "#models";
-import { resolveRecipe } from "../config.js";
 import { train } from "../loop.js";
+import { resolveRecipe } from "../recipe.js";
 import { NnueSource } from "./source.js";
-import { NNUE } from "./task.js";
+import { NNUE_VALUE } from "./task.js";
 import { packSamples, randomSamples } from "./testing.js";
 import { NnueTrainer } from "./trainer.js";
 
@@ -124,6 +124,7 @@ test("a bad record is named by its file and number", async () => {
   const source = await NnueSource.open([path], { seed: 1 });
   onTestFinished(() => source.close());
   const network = new Nnue(NNUE_SIZES.tiny, new Random(1));
-  const judged = NNUE.judge(network, source, NNUE.defaults, { batchSize: 16, threads: 1 });
+  const recipe = resolveRecipe({ family: "nnue", size: "tiny" }, "test");
+  const judged = NNUE_VALUE.judge(network, source, recipe, { batchSize: 16, threads: 1 });
   await assert.rejects(judged, (error) => error instanceof UserError && /bad\.bin: record 11/.test(error.message));
 });

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { processors, UserError } from "#base";
-import type { Nnue } from "#models";
+import { NNUE, type Nnue, type Schema } from "#models";
 import { optimiserOf } from "../config.js";
-import type { Judgement, JudgeOptions, Task } from "../task.js";
+import { defineTask, type Judgement, type JudgeOptions } from "../task.js";
 import type { NnueTarget } from "./memory.js";
 import { NnueSource } from "./source.js";
 import { NnueTrainer } from "./trainer.js";
@@ -20,27 +20,29 @@ export interface NnueJudgement extends Judgement {
 
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
 
-export const NNUE: Task<Nnue, NnueTaskConfig, NnueSource, NnueJudgement> = {
-  fields: {
-    scoreScale: z.number().positive(),
-    resultShare: z.number().min(0).max(1),
-    quiet: z.boolean(),
-    scoreLimit: z.int().min(1),
-    everyRow: z.boolean(),
-  } satisfies { [K in keyof NnueTaskConfig]: z.ZodType<NnueTaskConfig[K]> },
+const SCHEMA: Schema<NnueTaskConfig> = z.strictObject({
+  scoreScale: z.number().positive(),
+  resultShare: z.number().min(0).max(1),
+  quiet: z.boolean(),
+  scoreLimit: z.int().min(1),
+  everyRow: z.boolean(),
+});
+
+export const NNUE_VALUE = defineTask({
+  family: NNUE,
+  schema: SCHEMA,
   defaults: { scoreScale: 600, resultShare: 0, quiet: true, scoreLimit: 32_767, everyRow: false },
   training: { batchSize: 16_384, clip: 0, ema: 0, weightDecay: 0, warmupSteps: 20, validationLimit: 200_000 },
 
   open: (paths, { train }, limit) => NnueSource.open(paths, { seed: train.seed, limit }),
 
-  learner(network, { train, task }) {
+  learner(network, { train, task: target }) {
     if (train.clip !== 0)
       throw new UserError(
         "RECIPE_VALUE",
         `clip is ${train.clip}, but networks of this family are not clipped: set it to 0.`,
       );
     const { batchSize, accumulate, threads, ema } = train;
-    const target = task as unknown as NnueTaskConfig;
     return NnueTrainer.open(network, {
       batchSize: batchSize * accumulate,
       threads: threads || processors(),
@@ -64,7 +66,7 @@ export const NNUE: Task<Nnue, NnueTaskConfig, NnueSource, NnueJudgement> = {
     `chances off by   ${chanceMae.toFixed(4)}`,
     `results          ${resultLoss.toFixed(4)}  (mean square of the difference to the games' results)`,
   ],
-};
+});
 
 /** Judges a network by the positions that would teach it. */
 async function judgeNnue(

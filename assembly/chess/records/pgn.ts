@@ -1,0 +1,621 @@
+// Reads games in PGN from bytes in memory: splits text into tags, moves, comments and results, resolves every move of the
+// main line and plays it. One call reads one game and appends what it found to arrays of the caller, so that nothing
+// crosses into JavaScript move by move. src/formats/games/block.ts holds the other side of the layouts below.
+//
+// The reader, words of 32 bits at `r`:
+//   0 game      where the next game's entry goes       24 evals    base of the i16 per slot
+//   4 tag       where its tags go                      28 clocks   base of the i32 per slot
+//   8 tagLimit                                         32 note     where its notes go
+//  12 slot      number of its first slot               36 noteLimit
+//  16 slotLimit                                        40 start    its position before the first move (160 bytes)
+//  20 moves     base of the u16 per slot               44 usual    the usual starting position
+//                                                      48 scratch  a position and a list of moves
+//
+// A game has a slot for every position: slot 0 is the start, slot n is after n plies. The move in a slot led to it; the
+// eval and the clock were written after that move (those of slot 0 before the first move).
+//
+// A game's entry, words: 0 text, 1 text's end, 2 first tag (address), 3 tags, 4 first slot, 5 plies, 6 first note
+// (address), 7 notes, 8 result (0 * 1 1-0 2 0-1 3 1/2-1/2), 9 flags, 10 error, 11 its address, 12 its length, 13 plies before it.
+// The caller uses 14 and 15.
+// A tag, words: name, length, value, length | 1 << 31 if the value has backslashes.
+// A note, words: kind << 24 | ply, address or NAG, length.
+import { POSITION_BYTES } from "../rules/layout";
+import { readFen } from "../rules/fen";
+import { copyPosition, play, side } from "../rules/position";
+import { parseSan, SAN_AMBIGUOUS, SAN_ILLEGAL } from "../rules/san";
+import { HIGHEST_CP, MATE_CP } from "../rules/score";
+
+// What readGame returns.
+const GAME: i32 = 0; // an entry was written
+const MORE: i32 = 1; // the text ends inside a game: call again when more of it is there
+const NEEDS_START: i32 = 2; // an unusual FEN or Variant tag: put the position at `start` and call again, mode PLAY or SKIP
+const FULL: i32 = 3; // an array of the caller is full
+const NOTHING: i32 = 4; // no game before the end of the text
+
+const FIRST: i32 = 0; // modes of the call
+const SKIP: i32 = 2;
+
+const FLAG_NO_RESULT: i32 = 1;
+
+const UNREADABLE: i32 = 1; // errors
+const ILLEGAL: i32 = 2;
+const AMBIGUOUS: i32 = 3;
+const NULL_MOVE: i32 = 4;
+const OPEN_COMMENT: i32 = 5;
+const OPEN_VARIATION: i32 = 6;
+const STRAY: i32 = 7; // a bracket that closes nothing
+const BAD_TAG: i32 = 8;
+
+const NOTE_COMMENT: i32 = 1;
+const NOTE_NAG: i32 = 2;
+const NOTE_VARIATION: i32 = 3;
+
+const NOTE_BYTES: usize = 12;
+const LONGEST_GAME: i32 = 0xffff; // plies, so that a note can hold one
+
+const NO_EVAL: i32 = -32768;
+
+// What helpers return instead of an address.
+const RAN_OUT: usize = 0;
+const BROKEN: usize = 1;
+
+// Characters that end a move: white space ( ) * , . ; < > and [ ] { } $
+const ENDS_LOW: u64 = 0x58005710_00003e00 | (<u64>1 << 32);
+const ENDS_HIGH: u64 = (<u64>1 << 27) | (<u64>1 << 29) | (<u64>1 << 59) | (<u64>1 << 61);
+
+@inline
+function endsToken(char: i32): bool {
+  if (char & 0x80) return false;
+  return (((char & 64 ? ENDS_HIGH : ENDS_LOW) >> (char & 63)) & 1) != 0;
+}
+
+@inline
+function isDigit(char: i32): bool {
+  return <u32>(char - 0x30) < 10;
+}
+
+@inline
+function isLetter(char: i32): bool {
+  return <u32>((char | 32) - 0x61) < 26;
+}
+
+@inline
+function isSpace(char: i32): bool {
+  return char == 32 || <u32>(char - 9) < 5;
+}
+
+/** Whether the text at an address is this word of at most 8 letters, of any case, given in lower case. */
+@inline
+function isWord(at: usize, length: i32, word: u64, wordLength: i32): bool {
+  if (length != wordLength) return false;
+  let found: u64 = 0;
+  for (let i = 0; i < length; i++) found |= <u64>(load<u8>(at + i) | 32) << (i << 3);
+  return found == word;
+}
+
+/** Whether `[Event "` stands at the address: the next game begins, whatever was left open. */
+function isEvent(at: usize, end: usize): bool {
+  return at + 8 <= end && load<u64>(at) == 0x2220746e6576455b;
+}
+
+/** The `[` of the next line that looks like a tag, or RAN_OUT. */
+function findTagLine(from: usize, end: usize): usize {
+  for (let at = from; at + 1 < end; at++) {
+    if (load<u8>(at) != 10 || load<u8>(at + 1) != 0x5b) continue;
+    let next = at + 2;
+    while (next < end && (isLetter(load<u8>(next)) || isDigit(load<u8>(next)) || load<u8>(next) == 0x5f)) next++;
+    if (next == at + 2) continue;
+    while (next < end && load<u8>(next) == 32) next++;
+    if (next < end && load<u8>(next) == 0x22) return at + 1;
+  }
+  return RAN_OUT;
+}
+
+/** The line ends in a text. */
+export function countLines(from: usize, end: usize): i32 {
+  let count = 0;
+  let at = from;
+  const newline = i8x16.splat(10);
+  for (; at + 16 <= end; at += 16) count += popcnt(i8x16.bitmask(i8x16.eq(v128.load(at), newline)));
+  for (; at < end; at++) count += i32(load<u8>(at) == 10);
+  return count;
+}
+
+/** Reads a tag pair that begins with `[` into an entry and returns the address after it. */
+function readTag(from: usize, end: usize, entry: usize): usize {
+  let at = from + 1;
+  while (at < end && isSpace(load<u8>(at))) at++;
+  const name = at;
+  while (at < end && !isSpace(load<u8>(at)) && load<u8>(at) != 0x22 && load<u8>(at) != 0x5d) at++;
+  const nameLength = <i32>(at - name);
+  while (at < end && isSpace(load<u8>(at))) at++;
+  if (at >= end) return RAN_OUT;
+  if (nameLength == 0 || load<u8>(at) != 0x22) return BROKEN;
+  const value = ++at;
+  let escaped = 0;
+  for (; at < end; at++) {
+    const char = <i32>load<u8>(at);
+    if (char == 10 || char == 13) return BROKEN;
+    if (char == 0x5c) {
+      escaped = 1 << 31;
+      if (at + 1 < end && (load<u8>(at + 1) == 0x22 || load<u8>(at + 1) == 0x5c)) at++;
+    } else if (char == 0x22) {
+      // A quote inside the value that nobody escaped is not followed by the closing bracket.
+      let next = at + 1;
+      while (next < end && (load<u8>(next) == 32 || load<u8>(next) == 9)) next++;
+      if (next >= end) return RAN_OUT;
+      const after = <i32>load<u8>(next);
+      if (after != 0x5d && after != 10 && after != 13) continue;
+      store<u32>(entry, <u32>name);
+      store<u32>(entry, nameLength, 4);
+      store<u32>(entry, <u32>value, 8);
+      store<u32>(entry, <i32>(at - value) | escaped, 12);
+      return after == 0x5d ? next + 1 : next;
+    }
+  }
+  return RAN_OUT;
+}
+
+/** The `}` of a comment. */
+function findCommentEnd(from: usize, end: usize): usize {
+  for (let at = from; at < end; at++) {
+    const char = <i32>load<u8>(at);
+    if (char == 0x7d) return at;
+    if (char == 10 && isEvent(at + 1, end)) return BROKEN;
+  }
+  return RAN_OUT;
+}
+
+/** The end of the line, or of the text. */
+function findLineEnd(from: usize, end: usize): usize {
+  let at = from;
+  while (at < end && load<u8>(at) != 10 && load<u8>(at) != 13) at++;
+  return at;
+}
+
+/** The `)` that closes a variation. */
+function findVariationEnd(from: usize, end: usize): usize {
+  let depth = 1;
+  for (let at = from; at < end; at++) {
+    const char = <i32>load<u8>(at);
+    if (char == 0x7b) {
+      at = findCommentEnd(at + 1, end);
+      if (at <= BROKEN) return at;
+    } else if (char == 0x28) depth++;
+    else if (char == 0x29) {
+      if (--depth == 0) return at;
+    } else if (char == 0x3b || (char == 0x25 && load<u8>(at - 1) == 10)) {
+      at = findLineEnd(at, end) - 1;
+    } else if (char == 10 && isEvent(at + 1, end)) return BROKEN;
+  }
+  return RAN_OUT;
+}
+
+/** Reads "0.17", "-1.5", "#-3" or "-M3", perhaps followed by ",depth": White's view. NO_EVAL if it is none of these. */
+function parseEval(from: usize, end: usize, turn: i32): i32 {
+  let at = from;
+  let negative = false;
+  let mate = false;
+  for (; at < end; at++) {
+    const char = <i32>load<u8>(at);
+    if (char == 0x2d) negative = true;
+    else if (char == 0x23 || char == 0x4d) mate = true;
+    else if (char != 0x2b) break;
+  }
+  const digits = at;
+  let value: f64 = 0;
+  while (at < end && isDigit(load<u8>(at))) value = value * 10 + <f64>(load<u8>(at++) - 0x30);
+  let read = <i32>(at - digits);
+  if (!mate && at < end && load<u8>(at) == 0x2e) {
+    let unit = 0.1;
+    for (at++; at < end && isDigit(load<u8>(at)); at++, unit /= 10, read++) value += <f64>(load<u8>(at) - 0x30) * unit;
+  }
+  if (read == 0) return NO_EVAL;
+  if (at < end && load<u8>(at) != 0x2c && !isSpace(load<u8>(at))) return NO_EVAL;
+  if (!mate) {
+    const centipawns = <i32>min<f64>(Math.floor(value * 100 + 0.5), HIGHEST_CP);
+    return negative ? -centipawns : centipawns;
+  }
+  if (value == 0) return turn == 0 ? -MATE_CP : MATE_CP; // the side to move is mated already
+  const moves = <i32>min<f64>(value, 999);
+  const mover = negative == (turn == 1); // the side to move mates: its last move ends it
+  const plies = mover ? 2 * moves - 1 : 2 * moves;
+  return negative ? plies - MATE_CP : MATE_CP - plies;
+}
+
+/** Reads "1:02:03.5", "2:03" or "3" as milliseconds; -1 if it is none of these. */
+function parseClock(from: usize, end: usize): i32 {
+  let seconds: f64 = 0;
+  let at = from;
+  for (;;) {
+    let part: f64 = 0;
+    const digits = at;
+    while (at < end && isDigit(load<u8>(at))) part = part * 10 + <f64>(load<u8>(at++) - 0x30);
+    if (at == digits) return -1;
+    seconds = seconds * 60 + part;
+    if (at >= end || load<u8>(at) != 0x3a) break;
+    at++;
+  }
+  if (at < end && load<u8>(at) == 0x2e) {
+    let unit = 0.1;
+    for (at++; at < end && isDigit(load<u8>(at)); at++, unit /= 10) seconds += <f64>(load<u8>(at) - 0x30) * unit;
+  }
+  if (at < end && !isSpace(load<u8>(at))) return -1;
+  return <i32>min<f64>(Math.floor(seconds * 1000 + 0.5), i32.MAX_VALUE);
+}
+
+/** Looks for [%eval ...] and [%clk ...] in a comment. */
+function readCommands(from: usize, end: usize, turn: i32, evalAt: usize, clockAt: usize): void {
+  for (let at = from; at + 7 < end; at++) {
+    if (load<u16>(at) != 0x255b) continue; // [%
+    const word = load<u32>(at, 2);
+    const isEval = word == 0x6c617665 && isSpace(load<u8>(at, 6));
+    const isClock = !isEval && (word & 0xffffff) == 0x6b6c63 && isSpace(load<u8>(at, 5));
+    if (!isEval && !isClock) continue;
+    let value = at + (isEval ? 7 : 6);
+    while (value < end && isSpace(load<u8>(value))) value++;
+    let close = value;
+    while (close < end && load<u8>(close) != 0x5d) close++;
+    if (close >= end) return;
+    if (isEval) {
+      const found = parseEval(value, close, turn);
+      if (found != NO_EVAL) store<i16>(evalAt, found);
+    } else {
+      const found = parseClock(value, close);
+      if (found >= 0) store<i32>(clockAt, found);
+    }
+    at = close;
+  }
+}
+
+/** The result a word spells: 1 1-0, 2 0-1, 3 a draw, 0 *; else -1. */
+function parseResult(at: usize, length: i32): i32 {
+  if (length == 1) return load<u8>(at) == 0x2a ? 0 : -1;
+  if (length != 3 && length != 7) return -1;
+  const word = load<u16>(at) | (<u32>load<u8>(at, 2) << 16);
+  if (length == 7) return word == 0x322f31 && load<u32>(at, 3) == 0x322f312d ? 3 : -1;
+  if (word == 0x302d31) return 1;
+  if (word == 0x312d30) return 2;
+  return word == 0x322f31 ? 3 : -1;
+}
+
+/** The NAG of ! ? !! ?? !? ?! at the end of a word, or 0. */
+function suffixNag(at: usize, end: usize): i32 {
+  const last = <i32>load<u8>(end - 1);
+  if (last != 0x21 && last != 0x3f) return 0;
+  const before = end - 1 > at ? <i32>load<u8>(end - 2) : 0;
+  if (before == 0x21) return last == 0x21 ? 3 : 5;
+  if (before == 0x3f) return last == 0x3f ? 4 : 6;
+  return last == 0x21 ? 1 : 2;
+}
+
+/** The NAG of = += =+ +/= =/+ +/- -/+ +- -+ as printed in books, or 0. */
+function signNag(at: usize, length: i32): i32 {
+  const first = <i32>load<u8>(at);
+  if (length == 1) return first == 0x3d ? 10 : 0;
+  if (length == 3 && load<u8>(at + 1) != 0x2f) return 0;
+  if (length > 3) return 0;
+  const last = <i32>load<u8>(at + length - 1);
+  if (first == 0x2b && last == 0x3d) return 14;
+  if (first == 0x3d && last == 0x2b) return 15;
+  if (first == 0x2b && last == 0x2d) return length == 3 ? 16 : 18;
+  if (first == 0x2d && last == 0x2b) return length == 3 ? 17 : 19;
+  return 0;
+}
+
+@inline
+function putNote(note: usize, kind: i32, ply: i32, value: usize, length: usize): usize {
+  store<u32>(note, (kind << 24) | ply);
+  store<u32>(note, <u32>value, 4);
+  store<u32>(note, <u32>length, 8);
+  return note + NOTE_BYTES;
+}
+
+// The first error of the game that is being read.
+let error: i32 = 0;
+let errorAt: usize = 0;
+let errorLength: i32 = 0;
+
+function fail(code: i32, at: usize, end: usize): void {
+  if (error) return;
+  error = code;
+  errorAt = at;
+  errorLength = <i32>(end - at);
+}
+
+/** Whether a Variant tag says what needs no help: chess with the usual rules. */
+function isStandard(at: usize, length: i32): bool {
+  if (length == 0 || isWord(at, length, 0x647261646e617473, 8)) return true; // standard
+  if (isWord(at, length, 0x6c616d726f6e, 6) || isWord(at, length, 0x7373656863, 5)) return true; // normal, chess
+  // "From Position"
+  return length == 13 && isWord(at, 4, 0x6d6f7266, 4) && isWord(at + 5, 8, 0x6e6f697469736f70, 8);
+}
+
+/** Writes the position a game starts from, given its FEN tag if it has one; false if that needs the caller's help. */
+function putStart(r: usize, fen: usize, needsHelp: bool): bool {
+  const start = <usize>load<u32>(r, 40);
+  if (needsHelp) return false;
+  if (fen) return readFen(<usize>load<u32>(fen, 8), load<i32>(fen, 12), start); // a negative length has backslashes
+  copyPosition(start, <usize>load<u32>(r, 44));
+  return true;
+}
+
+/**
+ * Reads the game that begins at or after `from`. `isLast` says that no text follows `end`. There must be a readable byte
+ * before `from`: a line end, if `from` begins a line.
+ */
+export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: i32): i32 {
+  const game = <usize>load<u32>(r);
+  const firstTag = <usize>load<u32>(r, 4);
+  const tagLimit = <usize>load<u32>(r, 8);
+  const firstSlot = load<i32>(r, 12);
+  const slotLimit = load<i32>(r, 16);
+  const moves = <usize>load<u32>(r, 20);
+  const evals = <usize>load<u32>(r, 24);
+  const clocks = <usize>load<u32>(r, 28);
+  const firstNote = <usize>load<u32>(r, 32);
+  const noteLimit = <usize>load<u32>(r, 36);
+  const start = <usize>load<u32>(r, 40);
+  const p = <usize>load<u32>(r, 48);
+  const list = p + POSITION_BYTES;
+
+  let tag = firstTag;
+  let slot = firstSlot;
+  let note = firstNote;
+  let result = -1;
+  let tagResult = 0;
+  let playing = mode != SKIP;
+  let prepared = false; // the start is on the board `p`
+  let needsHelp = false; // a Variant tag names something else than chess
+  let fen: usize = 0; // the tag
+  let inMoves = false; // something of the move text was seen
+  let text: usize = 0; // where the game begins
+
+  error = 0;
+
+  if (slot >= slotLimit) return FULL;
+  store<u16>(moves + (slot << 1), 0);
+  store<i16>(evals + (slot << 1), NO_EVAL);
+  store<i32>(clocks + (slot << 2), -1);
+
+  let at = from;
+  for (;;) {
+    while (at < end && isSpace(load<u8>(at))) at++;
+    if (at >= end) {
+      if (!isLast) return MORE;
+      break;
+    }
+    const char = <i32>load<u8>(at);
+    if (char == 0xef && !inMoves && tag == firstTag && note == firstNote && at + 3 <= end) {
+      // the byte order mark of UTF-8
+      if (load<u8>(at + 1) == 0xbb && load<u8>(at + 2) == 0xbf) {
+        at += 3;
+        continue;
+      }
+    }
+    if (char == 0x25 && load<u8>(at - 1) == 10) {
+      at = findLineEnd(at, end);
+      continue;
+    }
+    if (text == 0) text = at;
+
+    if (char == 0x5b) {
+      if (at + 1 >= end && !isLast) return MORE;
+      if (inMoves) {
+        if (at + 1 < end && isLetter(load<u8>(at + 1))) break; // the next game: this one has no result
+        fail(BAD_TAG, at, findLineEnd(at, end));
+        at = findTagLine(at, end);
+        if (at != RAN_OUT) break;
+        if (!isLast) return MORE;
+        at = end;
+        break;
+      }
+      if (tag + 16 > tagLimit) return FULL;
+      const next = readTag(at, end, tag);
+      if (next == RAN_OUT && !isLast) return MORE;
+      if (next <= BROKEN) {
+        fail(BAD_TAG, at, findLineEnd(at, end));
+        playing = false;
+        at = findLineEnd(at, end);
+        if (at >= end && !isLast) return MORE;
+        continue;
+      }
+      const name = <usize>load<u32>(tag);
+      const nameLength = load<i32>(tag, 4);
+      const value = <usize>load<u32>(tag, 8);
+      const valueLength = load<i32>(tag, 12) & 0x7fffffff;
+      if (tag > firstTag && nameLength == load<i32>(firstTag, 4)) {
+        // The first tag again: the game before had no moves and not even a result.
+        if (memory.compare(name, <usize>load<u32>(firstTag), nameLength) == 0) break;
+      }
+      tag += 16;
+      prepared = false;
+      at = next;
+      if (isWord(name, nameLength, 0x746c75736572, 6)) tagResult = max(parseResult(value, valueLength), 0);
+      else if (isWord(name, nameLength, 0x6e6566, 3)) fen = fen || tag - 16;
+      else if (isWord(name, nameLength, 0x746e6169726176, 7)) needsHelp = needsHelp || !isStandard(value, valueLength);
+      continue;
+    }
+
+    if (!prepared && playing) {
+      if (mode == FIRST && !putStart(r, fen, needsHelp)) {
+        store<u32>(game, <i32>((tag - firstTag) >> 4), 12);
+        return NEEDS_START;
+      }
+      copyPosition(p, start);
+      prepared = true;
+    }
+
+    if (char == 0x7b || char == 0x3b) {
+      // a comment, in braces or to the end of the line
+      let close = char == 0x7b ? findCommentEnd(at + 1, end) : findLineEnd(at + 1, end);
+      if ((close == RAN_OUT || close == end) && !isLast) return MORE;
+      if (close <= BROKEN) {
+        fail(OPEN_COMMENT, at, findLineEnd(at, end));
+        at = close == RAN_OUT ? end : findTagLine(at, end);
+        break;
+      }
+      if (playing) {
+        if (note + NOTE_BYTES > noteLimit) return FULL;
+        note = putNote(note, NOTE_COMMENT, slot - firstSlot, at + 1, close - at - 1);
+        readCommands(at + 1, close, side(p), evals + (slot << 1), clocks + (slot << 2));
+      }
+      at = close + usize(close < end);
+      continue;
+    }
+
+    inMoves = true;
+    if (char == 0x2a) {
+      result = 0;
+      at++;
+      break;
+    }
+    if (char == 0x2e) {
+      at++;
+      continue;
+    }
+    if (char == 0x24) {
+      let value = 0;
+      for (at++; at < end && isDigit(load<u8>(at)); at++) value = min(value * 10 + (<i32>load<u8>(at) - 0x30), 9999);
+      if (at >= end && !isLast) return MORE;
+      if (playing) {
+        if (note + NOTE_BYTES > noteLimit) return FULL;
+        note = putNote(note, NOTE_NAG, slot - firstSlot, value, 0);
+      }
+      continue;
+    }
+    if (char == 0x28) {
+      const close = findVariationEnd(at + 1, end);
+      if (close == RAN_OUT && !isLast) return MORE;
+      if (close <= BROKEN) {
+        fail(OPEN_VARIATION, at, findLineEnd(at, end));
+        at = close == RAN_OUT ? end : findTagLine(at, end);
+        break;
+      }
+      if (playing) {
+        if (note + NOTE_BYTES > noteLimit) return FULL;
+        note = putNote(note, NOTE_VARIATION, slot - firstSlot, at + 1, close - at - 1);
+      }
+      at = close + 1;
+      continue;
+    }
+
+    // A word: a number, a result or a move.
+    let stop = at;
+    if (isDigit(char)) {
+      while (stop < end && isDigit(load<u8>(stop))) stop++;
+      if (stop >= end && !isLast) return MORE;
+      const after = stop < end ? <i32>load<u8>(stop) : 0;
+      if (after != 0x2d && after != 0x2f) {
+        at = stop; // the number of a move; its dots come next, or the move itself
+        continue;
+      }
+    }
+    while (stop < end && !endsToken(load<u8>(stop))) stop++;
+    if (stop >= end && !isLast) return MORE;
+    const length = <i32>(stop - at);
+    if (length == 0) {
+      // one of ) } ] > < , that means nothing here
+      fail(STRAY, at, at + 1);
+      playing = false;
+      at++;
+      continue;
+    }
+    if (isDigit(char)) {
+      result = parseResult(at, length);
+      if (result >= 0) {
+        at = stop;
+        break;
+      }
+    }
+    if (!playing) {
+      at = stop;
+      continue;
+    }
+
+    const move = parseSan(p, at, length, list);
+    if (move > 0) {
+      if (slot + 1 >= slotLimit || slot - firstSlot >= LONGEST_GAME) return FULL;
+      play(p, move);
+      slot++;
+      store<u16>(moves + (slot << 1), <u16>move);
+      store<i16>(evals + (slot << 1), NO_EVAL);
+      store<i32>(clocks + (slot << 2), -1);
+      const nag = suffixNag(at, stop);
+      if (nag) {
+        if (note + NOTE_BYTES > noteLimit) return FULL;
+        note = putNote(note, NOTE_NAG, slot - firstSlot, nag, 0);
+      }
+      at = stop;
+      continue;
+    }
+    // No move. Perhaps an annotation that stands apart: "!?", "+-", "e.p."
+    let nag = 0;
+    if (char == 0x21 || char == 0x3f) nag = length <= 2 ? suffixNag(at, stop) : 0;
+    else if (char == 0x2b || char == 0x2d || char == 0x3d) nag = signNag(at, length);
+    if (nag) {
+      if (note + NOTE_BYTES > noteLimit) return FULL;
+      note = putNote(note, NOTE_NAG, slot - firstSlot, nag, 0);
+      at = stop;
+      continue;
+    }
+    if (char == 0x65 && length == 1) {
+      if (stop + 3 > end && !isLast) return MORE;
+      if (stop + 3 <= end && load<u16>(stop) == 0x702e && load<u8>(stop + 2) == 0x2e) {
+        at = stop + 3; // e.p.
+        continue;
+      }
+    }
+    const isNull = length == 2 && (load<u16>(at) == 0x2d2d || load<u16>(at) == 0x305a); // -- or Z0
+    const reason = move == SAN_ILLEGAL ? ILLEGAL : move == SAN_AMBIGUOUS ? AMBIGUOUS : UNREADABLE;
+    fail(isNull ? NULL_MOVE : reason, at, stop);
+    playing = false;
+    at = stop;
+  }
+
+  if (!inMoves && tag == firstTag && !error) return NOTHING;
+  if (result >= 0) {
+    // A comment on the line of the result still belongs to the game.
+    for (;;) {
+      while (at < end && (load<u8>(at) == 32 || load<u8>(at) == 9)) at++;
+      if (at >= end) {
+        if (!isLast) return MORE;
+        break;
+      }
+      const char = <i32>load<u8>(at);
+      if (char != 0x7b && char != 0x3b) break;
+      const close = char == 0x7b ? findCommentEnd(at + 1, end) : findLineEnd(at + 1, end);
+      if ((close == RAN_OUT || close == end) && !isLast) return MORE;
+      if (close <= BROKEN) {
+        fail(OPEN_COMMENT, at, findLineEnd(at, end));
+        at = close == RAN_OUT ? end : findTagLine(at, end);
+        break;
+      }
+      if (playing) {
+        if (note + NOTE_BYTES > noteLimit) return FULL;
+        note = putNote(note, NOTE_COMMENT, slot - firstSlot, at + 1, close - at - 1);
+      }
+      at = close + usize(close < end);
+    }
+  } else if (!prepared && playing) {
+    if (mode == FIRST && !putStart(r, fen, needsHelp)) {
+      store<u32>(game, <i32>((tag - firstTag) >> 4), 12);
+      return NEEDS_START;
+    }
+  }
+  store<u32>(game, <u32>text);
+  store<u32>(game, <u32>at, 4);
+  store<u32>(game, <u32>firstTag, 8);
+  store<i32>(game, <i32>((tag - firstTag) >> 4), 12);
+  store<i32>(game, firstSlot, 16);
+  store<i32>(game, slot - firstSlot, 20);
+  store<u32>(game, <u32>firstNote, 24);
+  store<i32>(game, <i32>((note - firstNote) / NOTE_BYTES), 28);
+  store<i32>(game, result >= 0 ? result : tagResult, 32);
+  store<i32>(game, result >= 0 ? 0 : FLAG_NO_RESULT, 36);
+  store<i32>(game, error, 40);
+  store<u32>(game, <u32>errorAt, 44);
+  store<i32>(game, errorLength, 48);
+  store<i32>(game, slot - firstSlot, 52);
+  return GAME;
+}

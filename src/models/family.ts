@@ -1,0 +1,72 @@
+import type { z } from "zod";
+import { assert, type Random } from "#base";
+import type { Position } from "#chess";
+import type { Feeds, Tensor } from "#tensor";
+
+/** What every network has, whatever its family; its parameters are found in its fields. */
+export interface Network {
+  readonly config: object;
+}
+
+/** A network as it is used: what it says, and what it is to be fed for some positions, in as many runs as it needs. */
+export interface Inference {
+  outputs: Record<string, Tensor>;
+  feeds(positions: readonly Position[]): Feeds[];
+}
+
+/** A network in a file. */
+export interface Exported {
+  bytes: Uint8Array;
+  /** The largest difference of each output from the network's own, over all sample positions. */
+  differences: Record<string, number>;
+}
+
+/** How values of settings are checked: an object with a schema for each. */
+export type Schema<C> = z.ZodType<C> & { readonly shape: Readonly<Record<string, z.ZodType>> };
+
+/** What a family says of itself: `C` is its config, plain JSON, and `N` its network. */
+interface FamilySpec<C extends object, N extends Network> {
+  sizes: Readonly<Record<string, C>>; // by the names that recipes use; none if it is not trained here
+  schema: Schema<C>;
+  check?(config: C): string | undefined; // what is wrong with a config whose fields are each right
+  network: new (config: C, random: Random) => N;
+  inference?(network: N): Inference; // as a graph; none if it is none
+  export?(network: N, format: string, samples: readonly Position[]): Exported; // to files that no other family has
+}
+
+/** A kind of network. What comes in is checked here, so that nobody else needs to know which family it is. */
+export interface Family<C extends object = object, N extends Network = Network> {
+  readonly sizes: Readonly<Record<string, C>>;
+  readonly fields: Readonly<Record<string, z.ZodType>>;
+  /** A complete config; throws an error that says what is wrong with the values. */
+  parse(values: unknown): C;
+  /** A network with random weights. */
+  build(config: object, random: Random): N;
+  /** The network as one of this family, which it must be. */
+  own(network: Network): N;
+  readonly inference?: (network: Network) => Inference;
+  readonly export?: (network: Network, format: string, samples: readonly Position[]) => Exported;
+}
+
+export function defineFamily<C extends object, N extends Network>(spec: FamilySpec<C, N>): Family<C, N> {
+  const { sizes, schema, inference, export: write } = spec;
+  const parse = (values: unknown): C => {
+    const config = schema.parse(values);
+    const problem = spec.check?.(config);
+    if (problem !== undefined) throw new Error(problem);
+    return config;
+  };
+  const own = (network: Network): N => {
+    assert(network instanceof spec.network, "the network is of another family");
+    return network;
+  };
+  return {
+    sizes,
+    fields: schema.shape,
+    parse,
+    build: (config, random) => new spec.network(parse(config), random),
+    own,
+    ...(inference && { inference: (network) => inference(own(network)) }),
+    ...(write && { export: (network, format, samples) => write(own(network), format, samples) }),
+  };
+}

@@ -1,0 +1,11 @@
+import { defineFamily } from "./family.js";
+import { exportNnue } from "./nnue-export.js";
+import { NNUE_SCHEMA, NNUE_SIZES, Nnue, type NnueConfig } from "./nnue-network.js";
+
+/** No graph: it is played in WebAssembly, and has files of its own. */
+export const NNUE = defineFamily<NnueConfig, Nnue>({
+  sizes: NNUE_SIZES,
+  schema: NNUE_SCHEMA,
+  network: Nnue,
+  export: exportNnue,
+});

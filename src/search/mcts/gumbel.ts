@@ -1,0 +1,208 @@
+// Gumbel's way to choose (Danihelka et al. 2022, "Policy improvement by planning with Gumbel"): the root's best moves
+// play sequential halving, nodes below follow the improved policy. It needs no noise in the policy and no first-play
+// urgency, and improves on the policy from two simulations on.
+import type { Random } from "#base";
+import type { MctsSettings } from "./options.js";
+import { ROOT, type Tree } from "./tree.js";
+
+/** When which moves are visited: simulation t goes to the best move that has `visits[t]` visits. */
+export interface Halving {
+  visits: Int32Array;
+  phases: ReadonlySet<number>; // simulations at which fewer moves remain than before
+}
+
+/** Shares `simulations` among `moves`: equal visits for all, then for the better half, and so on down to two. */
+export function planHalving(moves: number, simulations: number): Halving {
+  const visits = new Int32Array(simulations);
+  const phases = new Set<number>();
+  if (moves <= 1) return { visits: visits.map((_, t) => t), phases };
+  const rounds = Math.ceil(Math.log2(moves));
+  let t = 0;
+  let done = 0; // visits of every move that remains
+  for (let remaining = moves; t < simulations; remaining = Math.max(2, remaining >> 1)) {
+    phases.add(t);
+    const each = Math.max(1, Math.floor(simulations / (rounds * remaining)));
+    for (let visit = 0; visit < each && t < simulations; visit++, done++) {
+      for (let move = 0; move < remaining && t < simulations; move++) visits[t++] = done;
+    }
+  }
+  return { visits, phases };
+}
+
+/** What a node's children are worth, as far as a value can be given to all of them. */
+interface Completed {
+  unvisited: number; // what a child without visits counts
+  scale: number; // (value - lowest) * scale is added to the logits
+  lowest: number;
+  last: number; // behind the last child that needs a look of its own
+}
+
+/**
+ * Completes the values of a node's children: an unvisited one counts a mixture of the network's value of the node and of
+ * the visited children, weighted by their priors. Values are then spread over [0, 1] and weighted by the visits.
+ */
+function complete(tree: Tree, node: number, { gumbelVisits, gumbelScale }: MctsSettings, all: boolean): Completed {
+  const { visits, inflight, prior } = tree;
+  const first = tree.first[node];
+  const end = first + tree.count[node];
+  let [sum, most, policy, weighted, last] = [0, 0, 0, 0, first];
+  let [lowest, highest] = [Infinity, -Infinity];
+  const consider = (value: number) => {
+    if (value < lowest) lowest = value;
+    if (value > highest) highest = value;
+  };
+  for (; last < end; last++) {
+    const n = visits[last];
+    if (n > 0 || tree.isProven(last)) {
+      const value = tree.mean(last);
+      consider(value);
+      sum += n;
+      if (n > most) most = n;
+      policy += prior[last];
+      weighted += prior[last] * value;
+    } else if (tree.foresees) consider(tree.valueSum[last]);
+    else if (inflight[last] === 0 && !all) {
+      last++;
+      break;
+    }
+  }
+  const own = -tree.ownValue[node];
+  const unvisited = policy > 0 ? (own + (sum * weighted) / policy) / (1 + sum) : own;
+  consider(unvisited);
+  const range = highest - lowest;
+  return { unvisited, lowest, last, scale: ((gumbelVisits + most) * gumbelScale) / Math.max(range, 1e-8) };
+}
+
+function completedValue(tree: Tree, child: number, unvisited: number): number {
+  if (tree.visits[child] > 0 || tree.isProven(child)) return tree.mean(child);
+  return tree.foresees ? tree.valueSum[child] : unvisited;
+}
+
+/** Below the root: the child whose visits fall furthest behind its share of the improved policy. */
+export function selectByImprovedPolicy(tree: Tree, node: number, settings: MctsSettings): number {
+  const { visits, inflight, prior, upper } = tree;
+  const first = tree.first[node];
+  const { unvisited, lowest, scale, last } = complete(tree, node, settings, false);
+  let [total, started, rest] = [0, 0, 1]; // rest: the policy of the children behind `last`
+  for (let child = first; child < last; child++) {
+    total += prior[child] * Math.exp((completedValue(tree, child, unvisited) - lowest) * scale);
+    started += visits[child] + inflight[child];
+    rest -= prior[child];
+  }
+  if (rest > 0) total += rest * Math.exp((unvisited - lowest) * scale);
+  let best = -1;
+  let bestScore = -Infinity;
+  for (let child = first; child < last; child++) {
+    if (upper[child] === -1) continue;
+    const share = (prior[child] * Math.exp((completedValue(tree, child, unvisited) - lowest) * scale)) / total;
+    const score = share - (visits[child] + inflight[child]) / (1 + started);
+    if (score > bestScore) {
+      bestScore = score;
+      best = child;
+    }
+  }
+  return best;
+}
+
+/** Logits of the root's moves with their completed values: their softmax is the improved policy. */
+function improvedLogits(tree: Tree, settings: MctsSettings): Float64Array {
+  const first = tree.first[ROOT];
+  const { unvisited, lowest, scale } = complete(tree, ROOT, settings, true);
+  return Float64Array.from({ length: tree.count[ROOT] }, (_, i) => {
+    const value = completedValue(tree, first + i, unvisited);
+    return Math.log(Math.max(tree.prior[first + i], 1e-30)) + (value - lowest) * scale;
+  });
+}
+
+/** What the policy of the root should have been, by the number of the child: a target to learn from. Adds up to 1. */
+export function improvedPolicy(tree: Tree, settings: MctsSettings): Float32Array {
+  const logits = improvedLogits(tree, settings);
+  const top = logits.reduce((a, b) => Math.max(a, b), -Infinity);
+  const weights = logits.map((logit) => Math.exp(logit - top));
+  const sum = weights.reduce((a, b) => a + b, 0);
+  return Float32Array.from(weights, (weight) => weight / sum);
+}
+
+/** Sequential halving among the root's moves. */
+export class GumbelRoot {
+  private readonly draws: Float64Array; // one for each candidate, the same for the whole search
+  private plan: Halving = planHalving(1, 0);
+  private base: Int32Array = new Int32Array(); // visits before the plan began
+  private plans = 0;
+
+  constructor(
+    private readonly tree: Tree,
+    private readonly candidates: readonly number[],
+    private readonly settings: MctsSettings,
+    random: Random,
+  ) {
+    const { gumbelNoise } = settings;
+    this.draws = Float64Array.from(candidates, () =>
+      gumbelNoise === 0 ? 0 : -gumbelNoise * Math.log(-Math.log(random.next() || 1e-300)),
+    );
+  }
+
+  /** Plans the next simulations, from what is known by now. */
+  begin(simulations: number): void {
+    const { tree, candidates } = this;
+    const live = candidates.filter((child) => tree.upper[child] > -1).length;
+    this.plan = planHalving(Math.min(this.settings.gumbelMoves, live), simulations);
+    this.base = Int32Array.from(candidates, (child) => tree.visits[child]);
+    this.plans++;
+  }
+
+  /** Whether all simulations planned are done or under way. */
+  isOver(): boolean {
+    return this.started() >= this.plan.visits.length;
+  }
+
+  /** The move to visit next; undefined while evaluations under way must be awaited first. */
+  select(): number | undefined {
+    const { tree, plan } = this;
+    const t = this.started();
+    if (t >= plan.visits.length) return undefined;
+    if (plan.phases.has(t) && tree.inflight[ROOT] > 0) return undefined;
+    const wanted = plan.visits[t];
+    const scores = this.scores();
+    let [best, bestGap, bestScore] = [-1, Infinity, -Infinity];
+    for (const [i, child] of this.candidates.entries()) {
+      if (tree.upper[child] === -1) continue;
+      // A lost move leaves a hole in the plan: the next in line takes its visits.
+      const ahead = this.startedOf(i) - wanted;
+      const gap = ahead >= 0 ? ahead : 1e6 - ahead;
+      if (gap < bestGap || (gap === bestGap && scores[i] > bestScore)) [best, bestGap, bestScore] = [i, gap, scores[i]];
+    }
+    if (best < 0) return undefined;
+    const child = this.candidates[best];
+    const waits = tree.inflight[child];
+    return waits > 0 && waits + 1 > this.settings.parallel * tree.visits[child] ? undefined : child;
+  }
+
+  /** The candidates, best first: by visits in the plan (in all plans, if it was not the first), then by draw, policy and value. */
+  ranked(): number[] {
+    const scores = this.scores();
+    const { base, candidates, plans, tree } = this;
+    const visits = candidates.map((child, i) => tree.visits[child] - (plans === 1 ? base[i] : 0));
+    return candidates
+      .map((_, i) => i)
+      .sort((a, b) => visits[b] - visits[a] || scores[b] - scores[a])
+      .map((i) => candidates[i]);
+  }
+
+  private scores(): Float64Array {
+    const logits = improvedLogits(this.tree, this.settings);
+    const first = this.tree.first[ROOT];
+    return Float64Array.from(this.candidates, (child, i) => logits[child - first] + this.draws[i]);
+  }
+
+  private started(): number {
+    let sum = 0;
+    for (let i = 0; i < this.candidates.length; i++) sum += this.startedOf(i);
+    return sum;
+  }
+
+  private startedOf(i: number): number {
+    const child = this.candidates[i];
+    return this.tree.visits[child] + this.tree.inflight[child] - this.base[i];
+  }
+}

@@ -1,0 +1,102 @@
+import { bucketCentre, FEN_TOKENS } from "#encodings";
+import type { Moe } from "#models";
+import { balanceLoss, crossEntropy, histogram, input, type Tensor, twoHot } from "#tensor";
+import type { Objective } from "../graph-learner.js";
+
+export const TARGETS = ["one-hot", "two-hot", "hl-gauss"] as const;
+
+/** Settings of networks that learn the win probability of moves. */
+export interface ActionValueConfig {
+  queries: number; // moves of a position in a batch; where there are more, others are taken each time
+  target: (typeof TARGETS)[number]; // the true bucket alone, the two nearest, or a bell around the true value
+  sigma: number; // deviation of that bell, in buckets
+  balanceWeight: number; // in the loss, of using all experts alike
+  rankingWeight: number; // in the loss, of telling the moves of a position apart; 0 for none
+  rankingScale: number; // win probability that makes a move e times as likely in that comparison
+}
+
+interface ActionValueObjective extends Objective {
+  /** Of each row and query [n, queries]: what the judge needs. */
+  judged: Record<string, Tensor>;
+}
+
+/** The distribution of the win probability of each move asked about. */
+export function actionValueObjective(
+  network: Moe,
+  { queries, target, sigma, balanceWeight, rankingWeight, rankingScale }: ActionValueConfig,
+): ActionValueObjective {
+  const { buckets } = network.config;
+  const shape = ["n", queries] as const;
+  const bucket = input("bucket", shape, "int32").transpose(); // [queries, n], like the logits
+  const winProbability = input("winProbability", shape).transpose();
+  const weight = input("weight", shape).transpose();
+  const answer = network.forward(input("tokens", ["n", FEN_TOKENS], "int32"), input("actions", shape, "int32"));
+  const { logits, routing } = answer; // [queries, n, buckets]
+  const value = network.values(answer).transpose(); // [queries, n]
+
+  const loss = crossEntropy(logits, targetOf(target, bucket, winProbability, buckets, sigma)); // [queries, n]
+  const bucketLoss = target === "one-hot" ? loss : crossEntropy(logits, bucket);
+  const wanted = logits.take(bucket.reshape([queries, "n", 1]));
+  const better = logits.greater(wanted).cast("float32").sum(-1); // buckets the network likes more than the true one
+  const total = weight.sum();
+  const mean = (x: Tensor) => x.mul(weight).sum().div(total);
+
+  const balances = routing.map(({ logits: routed, choices }) => balanceLoss(routed, choices));
+  const balance = balances.reduce<Tensor | undefined>((sum, each) => (sum ? sum.add(each) : each), undefined);
+  const learnt = mean(loss);
+  const ranking = rankingLoss(value, winProbability, weight, rankingScale);
+  const terms = rankingWeight > 0 ? learnt.add(ranking.mul(rankingWeight)) : learnt;
+  return {
+    loss: balance && balanceWeight > 0 ? terms.add(balance.mul(balanceWeight / balances.length)) : terms,
+    metrics: {
+      valueLoss: learnt,
+      bucketLoss: mean(bucketLoss),
+      ...(rankingWeight > 0 && { ranking }),
+      bucketTop1: mean(better.less(0.5).cast("float32")),
+      valueMae: mean(value.sub(winProbability).abs()),
+      ...(balance && { balance: balance.mul(1 / balances.length) }), // 1 if all experts are used alike
+    },
+    judged: {
+      ...Object.fromEntries(
+        Object.entries({ loss, bucketLoss, better, predicted: value }).map(([name, x]) => [name, x.transpose()]),
+      ),
+    },
+  };
+}
+
+/**
+ * Cross-entropy between two policies over the moves of a position, softmax(win probability / scale) of the truth and of
+ * the network: buckets alone teach what a position is worth, not how its moves differ. All [queries, n].
+ */
+function rankingLoss(value: Tensor, truth: Tensor, weight: Tensor, scale: number): Tensor {
+  const [isMove, found, wanted] = [weight.greater(0.5), value, truth].map((x) => x.transpose()); // [n, queries]
+  const shares = wanted
+    .mul(1 / scale)
+    .logSoftmax(isMove)
+    .exp();
+  return crossEntropy(found.mul(1 / scale), isMove.where(shares, 0), isMove).mean();
+}
+
+function targetOf(
+  target: ActionValueConfig["target"],
+  bucket: Tensor,
+  winProbability: Tensor,
+  buckets: number,
+  sigma: number,
+): Tensor {
+  switch (target) {
+    case "one-hot":
+      return bucket;
+    case "two-hot":
+      return twoHot(
+        winProbability,
+        Array.from({ length: buckets }, (_, i) => bucketCentre(i, buckets)),
+      );
+    case "hl-gauss":
+      return histogram(
+        winProbability,
+        Array.from({ length: buckets + 1 }, (_, i) => i / buckets),
+        sigma / buckets,
+      );
+  }
+}

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { BOARDS, RESIDUAL, type Schema } from "#models";
+import { Batches } from "../batches/batches.js";
+import { openGraphLearner } from "../graph-learner.js";
+import { defineTask, percent } from "../task.js";
+import { describePolicyValue, judgePolicyValue } from "./judge.js";
+import { type PolicyValueConfig, policyValueObjective } from "./objective.js";
+
+const SHUFFLED = 262_144; // records in memory at a time, 10 MB: of some 3,000 games
+
+const factor = z.number().min(0);
+
+const SCHEMA: Schema<PolicyValueConfig> = z.strictObject({
+  policyWeight: factor,
+  valueWeight: factor,
+  scoreScale: z.number().positive(),
+  resultShare: factor.max(1),
+  augment: z.boolean(),
+});
+
+export const POLICY_VALUE = defineTask({
+  family: RESIDUAL,
+  schema: SCHEMA,
+  defaults: { policyWeight: 1, valueWeight: 1, scoreScale: 400, resultShare: 0, augment: false },
+
+  open(paths, { train, task, model }, limit) {
+    const { scoreScale, resultShare, augment } = task;
+    const { board } = model;
+    const { moves } = BOARDS[board];
+    const encoding = { kind: "policy-value", planes: board, moves, scoreScale, resultShare, augment } as const;
+    return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
+  },
+  learner: (network, { train, task }) =>
+    openGraphLearner(network, policyValueObjective(network, task, train.batchSize), train),
+  judge: judgePolicyValue,
+
+  summarise: (trained, judged) => ({
+    train_policy_accuracy: trained.policyTop1,
+    val_policy_accuracy: judged?.policyTop1 ?? null,
+    train_value_mae: trained.valueMae,
+    val_value_mae: judged?.valueMae ?? null,
+  }),
+  describeEpoch({ epoch, train_loss, train_policy_accuracy, train_value_mae }, judged) {
+    const trained = `epoch ${epoch}: loss ${train_loss.toFixed(3)}, move found ${percent(train_policy_accuracy ?? 0)}`;
+    if (!judged) return `${trained}, value off by ${train_value_mae?.toFixed(3)}`;
+    return `${trained}; unseen games: loss ${judged.loss.toFixed(3)}, move found ${percent(judged.policyTop1)} (in five ${percent(judged.policyTop5)}), value off by ${judged.valueMae.toFixed(3)}`;
+  },
+  describe: describePolicyValue,
+});
