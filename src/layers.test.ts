@@ -14,6 +14,7 @@ const LAYERS = [
   ["arena"],
   ["data"],
   ["cluster"],
+  ["learn"],
   ["web"],
   ["cli"],
 ];
