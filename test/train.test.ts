@@ -116,7 +116,7 @@ test("Ctrl-C ends the program with 130, the step saved", async () => {
   assert.equal(code, 130, errors);
   const [saved] = readdirSync(join(folder, "interrupted")).filter((name) => /^(step|epoch)_/.test(name));
   assert.ok(saved, errors);
-  assert.match(errors, /Go on with/);
+  assert.match(errors, /Resume with/);
 }, 30_000);
 
 test("a checkpoint plays legal moves without a search, and tells what it thinks of the position", async () => {

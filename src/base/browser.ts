@@ -103,6 +103,7 @@ export const platform: Platform = {
   },
   findProgram: async () => undefined,
   programNames: async () => [],
+  processKey: () => undefined,
   startProcess: (path) => {
     throw new UserError("PROGRAM_BROWSER", `${path}: a page cannot start programs. Use the program tabiya for this.`);
   },

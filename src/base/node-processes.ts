@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { constants } from "node:fs";
+import { constants, readFileSync } from "node:fs";
 import { access, readdir, stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import type { PlatformProcesses, Process, ProcessEvents } from "./platform.js";
@@ -123,4 +123,24 @@ function startProcess(path: string, args: readonly string[], { onLine, onEnd }: 
   };
 }
 
-export const processes: PlatformProcesses = { findProgram, programNames, startProcess };
+/** Number and start time, in ticks since the machine was started: `4711@8812345`. Only Linux tells the time. */
+function processKey(pid = process.pid): string | undefined {
+  if (process.platform === "linux") {
+    try {
+      // The program's name, in brackets, may hold anything; the 20th field behind it is the start time (man proc_pid_stat).
+      const [, fields] = /^.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+      const words = fields?.split(" ") ?? [];
+      return words[0] === "Z" ? undefined : `${pid}@${words[19]}`;
+    } catch {
+      return undefined;
+    }
+  }
+  try {
+    process.kill(pid, 0); // sends nothing; throws if there is no such process
+    return `${pid}@`;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM" ? `${pid}@` : undefined;
+  }
+}
+
+export const processes: PlatformProcesses = { findProgram, programNames, startProcess, processKey };

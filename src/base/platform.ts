@@ -125,4 +125,6 @@ export interface PlatformProcesses {
   /** The names that `findProgram` knows, for suggestions. */
   programNames(): Promise<string[]>;
   startProcess(path: string, args: readonly string[], events: ProcessEvents): Process;
+  /** The name of a process that no other has had or will have on this machine; without a number, our own. */
+  processKey(pid?: number): string | undefined;
 }

@@ -24,3 +24,12 @@ export async function startProcess(name: string, args: readonly string[], events
 
 /** The path of a program by the name a user would type; undefined if it is not installed. */
 export const findProgram = (name: string): Promise<string | undefined> => platform.findProgram(name);
+
+/** What a process leaves in a file, so that others can see later whether it still runs. */
+export const processKey = (): string => platform.processKey() ?? "";
+
+/** Whether the process that left this key still runs. Its number alone would not do: numbers are given again. */
+export function isProcessAlive(key: string): boolean {
+  const pid = Number.parseInt(key, 10);
+  return pid > 0 && platform.processKey(pid) === key;
+}

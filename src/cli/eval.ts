@@ -1,5 +1,5 @@
 import { findWeights, loadNetwork } from "#models";
-import { parseSetting, resolveRecipe, taskOf } from "#training";
+import { loadTaskSettings, parseSetting, resolveRecipe, taskOf } from "#training";
 import { command } from "./command.js";
 
 export default command({
@@ -7,8 +7,9 @@ export default command({
   summary:
     "Judge a network on positions it has not learnt from: how often it finds the move, how far off its values are.",
   details:
-    "The averaged weights are judged where the checkpoint has them. Calibration groups positions by the value the\n" +
-    "network gives them and compares with the true values' mean; a well calibrated network has the same in both columns.",
+    "The averaged weights are judged where the checkpoint has them, by the settings it was trained with. Calibration\n" +
+    "groups positions by the value the network gives them and compares with the true values' mean; a well calibrated\n" +
+    "network has the same in both columns.",
   examples: [
     "tabiya eval runs/a/best --data unseen.bin",
     "tabiya eval runs/a --data unseen.bin --limit 20000 --set resultShare=1 --json",
@@ -24,9 +25,10 @@ export default command({
   async run({ checkpoint, data, limit = 0, set, batch }, io) {
     const path = await findWeights(checkpoint);
     const { family, network } = await loadNetwork(path);
-    const settings = Object.assign({}, ...(set ?? []).map(parseSetting));
-    const recipe = resolveRecipe({ ...settings, family, ...network.config }, "--set");
     const task = taskOf(family);
+    const trained = await loadTaskSettings(path, task);
+    const settings = Object.assign({}, ...(set ?? []).map(parseSetting));
+    const recipe = resolveRecipe({ ...trained, ...settings, family, ...network.config }, "--set");
     const source = await task.open(data, recipe, limit);
     const judging = task.judge(network, source, recipe, {
       batchSize: batch,

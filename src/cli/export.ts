@@ -1,7 +1,8 @@
-import { listFolder, UserError, writeFile } from "#base";
+import { UserError, writeFile } from "#base";
 import { type Position, parseFen } from "#chess";
 import { openRecords } from "#formats";
 import { EXPORT_FORMATS, type ExportFormat, exportNetwork, findWeights, loadNetwork, randomPositions } from "#models";
+import { type RunCheckpoint, RunFolder } from "#training";
 import { command } from "./command.js";
 
 const SAMPLES = 256; // positions that ranges and differences are measured on, unless said
@@ -20,8 +21,8 @@ async function readPositions(path: string, count: number): Promise<Position[]> {
 }
 
 /** The checkpoints of a run's epochs. */
-async function epochsOf(run: string): Promise<string[]> {
-  const epochs = ((await listFolder(run)) ?? []).filter((name) => /^epoch_\d+$/.test(name));
+async function epochsOf(run: string): Promise<RunCheckpoint[]> {
+  const epochs = await (await RunFolder.open(run)).epochs();
   if (epochs.length > 0) return epochs;
   throw new UserError("CHECKPOINT_MISSING", `${run}: no checkpoints of epochs in this folder, as --all wants them.`);
 }
@@ -78,8 +79,8 @@ export default command({
     };
     if (!all) return write(checkpoint, out);
     const exported = [];
-    for (const epoch of await epochsOf(checkpoint))
-      exported.push(await write(`${checkpoint}/${epoch}`, out.replace(/(\.[^./]*)?$/, `.${epoch}$1`)));
+    for (const { name, path } of await epochsOf(checkpoint))
+      exported.push(await write(path, out.replace(/(\.[^./]*)?$/, `.${name}$1`)));
     return { exported };
   },
 });

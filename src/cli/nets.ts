@@ -3,6 +3,7 @@ import { readShippedNnue, shippedNets } from "#engine";
 import { type NnueWeights, readNnueNetwork } from "#formats";
 import { findWeights, loadNetwork, nnueName, nnueParameters } from "#models";
 import { parametersOf } from "#tensor";
+import { RunFolder } from "#training";
 import { command } from "./command.js";
 
 const describe = (weights: NnueWeights) => ({
@@ -18,7 +19,16 @@ async function summarise(path: string): Promise<Record<string, unknown>> {
   const file = await findWeights(path);
   const { family, network } = await loadNetwork(file);
   const parameters = parametersOf(network).reduce((sum, { data }) => sum + data.length, 0);
-  return { file, family, parameters, ...network.config };
+  return { file, family, parameters, ...network.config, ...(await describeRun(path)) };
+}
+
+/** How a run stands, if the path is one. */
+async function describeRun(path: string): Promise<Record<string, unknown>> {
+  if (!(await RunFolder.isRun(path))) return {};
+  const run = await RunFolder.open(path);
+  const { state, message, last } = await run.status();
+  const checkpoints = (await run.checkpoints()).map(({ name }) => name);
+  return { state, ...(message && { message }), step: last?.step, epoch: last?.epoch, checkpoints };
 }
 
 export default command({

@@ -104,7 +104,7 @@ export default command({
     });
     const { history, ...result } = await training.finally(() => Promise.all([source.close(), judges?.close()]));
     if (result.stopped === "interrupted")
-      io.note(`Stopped and saved. Go on with: tabiya train ${file} --run ${folder} --resume ...`);
+      io.note(`Stopped and saved. Resume with: tabiya train ${file} --run ${folder} --resume ...`);
     io.print(
       `${result.stopped}: ${result.steps} steps, ${Math.round(result.positionsPerSecond)} positions/s, waited for data ${percent(result.waitingForData)} of the time; best: ${result.checkpoint}`,
     );

@@ -15,7 +15,7 @@ export { type DataSource, parseSource } from "./batches/data-source.js";
 export { openRecordSource } from "./batches/record-source.js";
 export { type Recipe, TRAIN_DEFAULTS, type TrainConfig } from "./config.js";
 export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
-export { type History, NetworkTrainer, type Training, type TrainingFiles } from "./network-trainer.js";
+export { NetworkTrainer, type Training, type TrainingFiles } from "./network-trainer.js";
 export { NnueSource } from "./nnue/source.js";
 export { NnueTrainer, type NnueTrainerOptions } from "./nnue/trainer.js";
 export { judgePolicyValue, type PolicyValueJudgement } from "./policy-value/judge.js";
@@ -25,8 +25,13 @@ export {
   type Checkpoint,
   type EpochSummary,
   loadCheckpoint,
+  loadMetadata,
+  loadTaskSettings,
+  type Measured,
   type Progress,
   saveCheckpoint,
 } from "./run/checkpoint.js";
+export type { MetricsLine } from "./run/metrics-log.js";
+export { RUN_STATES, type RunCheckpoint, RunFolder, type RunState, type RunStatus } from "./run/run-folder.js";
 export { type Judgement, type JudgeOptions, percent, type Task } from "./task.js";
 export { taskOf } from "./tasks.js";

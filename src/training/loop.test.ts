@@ -13,6 +13,8 @@ import type { Recipe } from "./config.js";
 import { type TrainOptions, train } from "./loop.js";
 import { judgePolicyValue } from "./policy-value/judge.js";
 import { resolveRecipe } from "./recipe.js";
+import type { MetricsLine } from "./run/metrics-log.js";
+import { RunFolder } from "./run/run-folder.js";
 
 /** Records of random games, in which the mover always takes the best capture, and its material is the score. */
 function randomRecords(count: number, seed: number): Uint8Array {
@@ -69,25 +71,22 @@ const bytesOf = (run: string, checkpoint: string) =>
   FILES.map((file) => readFileSync(join(run, checkpoint, file)).toString("base64"));
 
 /** The metrics without what depends on the clock. */
-const metricsOf = (run: string) =>
-  readFileSync(join(run, "metrics.jsonl"), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => {
-      const { values, ...rest } = JSON.parse(line);
-      return { ...rest, values: { ...values, positionsPerSecond: 0 } };
-    });
+const metricsOf = async (run: string): Promise<MetricsLine[]> =>
+  (await (await RunFolder.open(run)).metrics()).map(({ values, ...rest }) => ({
+    ...rest,
+    values: { ...values, positionsPerSecond: 0 },
+  }));
 
 test("a run interrupted again and again ends with the weights, metrics and best of one never stopped", async () => {
   const [whole, broken] = [folder(), folder()];
   const undisturbed = await train(recipe(), options(whole));
   assert.equal(undisturbed.stopped, "finished");
   assert.equal(undisturbed.steps, 3 * 21);
-  const losses = undisturbed.history.map(({ train_loss }) => train_loss);
+  const losses = undisturbed.history.map(({ train }) => train.loss);
   assert.ok(losses[2] < 0.9 * losses[0], `it learns: ${losses}`);
   assert.deepEqual(
     readdirSync(whole).sort(),
-    ["best", "config.json", "epoch_001", "epoch_002", "epoch_003", "events.out.tfevents.0.tabiya", "metrics.jsonl"], // biome-ignore format: a listing
+    ["best", "config.json", "epoch_001", "epoch_002", "epoch_003", "events.out.tfevents.000000.tabiya", "metrics.jsonl", "status.json"], // biome-ignore format: a listing
   );
 
   const random = new Random(5);
@@ -113,7 +112,7 @@ test("a run interrupted again and again ends with the weights, metrics and best 
   assert.ok(times > 3, `${times} parts`);
   for (const checkpoint of ["epoch_001", "epoch_003", "best"])
     assert.deepEqual(bytesOf(broken, checkpoint), bytesOf(whole, checkpoint), checkpoint);
-  assert.deepEqual(metricsOf(broken), metricsOf(whole));
+  assert.deepEqual(await metricsOf(broken), await metricsOf(whole));
 }, 60_000);
 
 test("a run is not overwritten, nor resumed with other settings or data", async () => {
@@ -158,6 +157,9 @@ test("a loss that is no number stops the run with advice, and the last good chec
     assert.match(error.message, /lower learningRate/);
     return true;
   });
+  const { state, message } = await (await RunFolder.open(run)).status();
+  assert.equal(state, "failed");
+  assert.match(message, /lower learningRate/);
 });
 
 /** Records of positions by themselves, with their first legal move. */
@@ -197,7 +199,7 @@ test("training stops after as many epochs without improvement as its patience, a
   const still = { learningRate: 1e-12, ema: 0, epochs: 7, epochPositions: 32, valueWeight: 0 };
   const { stopped, history } = await train(recipe({ ...still, patience: 2 }), options(run, { validation }));
   assert.equal(stopped, "early");
-  assert.equal(history.length, 6, JSON.stringify(history.map(({ val_loss }) => val_loss)));
+  assert.equal(history.length, 6, JSON.stringify(history.map(({ validation }) => validation?.loss)));
   assert.equal(JSON.parse(readFileSync(join(run, "best", "metadata.json"), "utf8")).epoch, 4);
 }, 30_000);
 
@@ -237,7 +239,7 @@ test.each([{ threads: 1 }, { threads: 2 }])(
 test("the runs of a step teach the same one after another and at the same time", async () => {
   const losses = async (threads: number) => {
     const { history } = await train(recipe({ accumulate: 4, threads, epochs: 2 }), options(folder()));
-    return history.map(({ train_loss }) => train_loss);
+    return history.map(({ train }) => train.loss);
   };
   const [alone, shared] = [await losses(1), await losses(2)];
   alone.forEach((loss, i) => {
@@ -249,7 +251,7 @@ test("the rate follows the schedule over the whole run, and an epoch's loss is t
   const run = folder();
   const settings = recipe({ epochs: 2, epochPositions: 160, logSteps: 1, warmupSteps: 3, finalRate: 0.1 });
   const { history } = await train(settings, options(run));
-  const steps = metricsOf(run).filter(({ kind }) => kind === "train");
+  const steps = (await metricsOf(run)).filter(({ kind }) => kind === "train");
   assert.equal(steps.length, 10);
   for (const { step, values } of steps) {
     const done = step - 1;
@@ -257,9 +259,9 @@ test("the rate follows the schedule over the whole run, and an epoch's loss is t
     const expected = 0.01 * (done < 3 ? (done + 1) / 3 : cosine);
     assert.ok(Math.abs(values.learningRate - expected) < 1e-12, `step ${step}: ${values.learningRate}`);
   }
-  for (const { epoch, train_loss } of history) {
+  for (const { epoch, train: trained } of history) {
     const own = steps.filter((each) => each.epoch === epoch).map(({ values }) => values.loss);
-    assert.ok(Math.abs(train_loss - own.reduce((a, b) => a + b) / 5) < 1e-9, `epoch ${epoch}`);
+    assert.ok(Math.abs(trained.loss - own.reduce((a, b) => a + b) / 5) < 1e-9, `epoch ${epoch}`);
   }
 }, 30_000);
 
@@ -273,7 +275,10 @@ test("an epoch is judged by the averaged weights, which differ from the others",
     return (await judgePolicyValue(network as Residual, others, weights, { batchSize: 32, threads: 1 })).loss;
   };
   const [averaged, plain] = [await judge("ema.safetensors"), await judge("model.safetensors")];
-  assert.ok(Math.abs((history[0].val_loss ?? 0) - averaged) < 1e-6, `${history[0].val_loss}, not ${averaged}`);
+  assert.ok(
+    Math.abs((history[0].validation?.loss ?? 0) - averaged) < 1e-6,
+    `${history[0].validation?.loss}, not ${averaged}`,
+  );
   assert.ok(Math.abs(plain - averaged) > 1e-3, `${plain} and ${averaged}`);
 }, 30_000);
 
@@ -300,7 +305,7 @@ test("checkpoints are kept as often as asked, a callback ends a run, and another
   const kept = readdirSync(first).filter((name) => /^(epoch|step|best)/.test(name));
   assert.deepEqual(kept, ["best", "epoch_002", "step_000000012"]);
   const again = await train(recipe({ ...short, epochs: 1, start: first }), options(second));
-  assert.ok(again.history[0].train_loss < history[1].train_loss, "it knows what the first one learnt");
+  assert.ok(again.history[0].train.loss < history[1].train.loss, "it knows what the first one learnt");
   const wider = recipe({ ...short, start: first, width: 16 });
   await assert.rejects(
     train(wider, options(folder())),

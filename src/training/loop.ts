@@ -1,25 +1,21 @@
-import { listFolder, makeFolder, Random, readText, UserError, writeFile } from "#base";
+import { messageOf, Random, UserError } from "#base";
 import { FAMILIES, findWeights, type Network } from "#models";
 import { learningRateAt, type Schedule } from "#tensor";
 import type { BatchSource } from "./batches/batch-source.js";
 import { type Recipe, scheduleOf } from "./config.js";
 import {
-  bestFolder,
   type EpochSummary,
-  epochFolder,
-  latestCheckpoint,
   loadCheckpoint,
+  type Measured,
   type Progress,
-  removeSteps,
   type Sums,
   saveCheckpoint,
-  stepFolder,
   takeWeights,
 } from "./run/checkpoint.js";
-import { MetricsLog } from "./run/metrics-log.js";
+import type { MetricsLog } from "./run/metrics-log.js";
+import { RunFolder } from "./run/run-folder.js";
 import type { Judgement, Learner } from "./task.js";
 import { taskOf } from "./tasks.js";
-import { upgradeSettings } from "./upgrade.js";
 
 export interface TrainOptions {
   run: string; // the folder that keeps all of the run
@@ -60,16 +56,40 @@ function addTo(sums: Sums, values: Readonly<Record<string, number>>): void {
   for (const [key, value] of Object.entries(values)) sums.totals[key] = (sums.totals[key] ?? 0) + value;
 }
 
-const means = ({ count, totals }: Sums): Record<string, number> =>
-  Object.fromEntries(Object.entries(totals).map(([key, total]) => [key, total / count]));
+const means = ({ count, totals }: Sums): Measured => ({
+  loss: 0,
+  ...Object.fromEntries(Object.entries(totals).map(([key, total]) => [key, total / count])),
+});
+
+/** The numbers of a judgement, without those that say how it was judged. */
+function measuredBy(judgement: Judgement): Measured {
+  const { positionsPerSecond: _, positions: __, ...rest } = judgement;
+  const numbers = Object.entries(rest).filter((entry): entry is [string, number] => Number.isFinite(entry[1]));
+  return { loss: judgement.loss, ...Object.fromEntries(numbers) };
+}
 
 /** Trains a network by a recipe. Killed at any moment and resumed, it ends with the weights it would have had. */
 export async function train(recipe: Recipe, options: TrainOptions): Promise<TrainResult> {
-  const loop = await TrainingLoop.open(recipe, options);
+  const { train, task, model } = recipe;
+  // How often to save changes nothing in the result.
+  const { saveSteps: _, saveEpochs: __, ...settings } = { ...train, ...task, ...model };
+  const run = await RunFolder.enter(
+    options.run,
+    {
+      ...settings,
+      dataFingerprint: options.data.fingerprint,
+      validationFingerprint: options.validation?.fingerprint ?? null,
+    },
+    options,
+  );
   try {
-    return await loop.run();
-  } finally {
-    await loop.close();
+    const loop = await TrainingLoop.open(recipe, options, run);
+    const result = await loop.run().finally(() => loop.close());
+    await run.leave(result.stopped === "interrupted" ? "stopped" : "finished", options.now());
+    return result;
+  } catch (error) {
+    await run.leave("failed", options.now(), messageOf(error)).catch(() => {}); // the first error is the one to hear of
+    throw error;
   }
 }
 
@@ -84,6 +104,7 @@ class TrainingLoop {
   private constructor(
     private readonly recipe: Recipe,
     private readonly options: TrainOptions,
+    private readonly folder: RunFolder,
     private readonly network: Network,
     private readonly trainer: Learner,
     private readonly log: MetricsLog,
@@ -98,12 +119,11 @@ class TrainingLoop {
     this.schedule = scheduleOf(recipe.train, epochs * this.stepsPerEpoch);
   }
 
-  static async open(recipe: Recipe, options: TrainOptions): Promise<TrainingLoop> {
+  static async open(recipe: Recipe, options: TrainOptions, folder: RunFolder): Promise<TrainingLoop> {
     const { train, model } = recipe;
-    await enterRun(recipe, options);
     const network = FAMILIES[train.family].build(model, new Random(train.seed));
-    const latest = options.resume ? await latestCheckpoint(options.run) : undefined;
-    const saved = latest === undefined ? undefined : await loadCheckpoint(latest, network);
+    const latest = options.resume ? await folder.latest() : undefined;
+    const saved = latest && (await loadCheckpoint(latest.path, network));
     if (!saved && train.start !== "") await takeWeights(await findWeights(train.start), network);
     const trainer = await taskOf(train.family).learner(network, recipe);
     if (saved) await trainer.restore(saved.state);
@@ -117,8 +137,8 @@ class TrainingLoop {
       staleEpochs: 0,
       history: [],
     };
-    const log = await MetricsLog.open(options.run, progress.step);
-    return new TrainingLoop(recipe, options, network, trainer, log, progress);
+    const log = await folder.log(progress.step, options.now());
+    return new TrainingLoop(recipe, options, folder, network, trainer, log, progress);
   }
 
   close(): Promise<void> {
@@ -147,7 +167,7 @@ class TrainingLoop {
 
   private result(stopped: TrainResult["stopped"], metrics: Judgement | undefined): TrainResult {
     return {
-      checkpoint: bestFolder(this.options.run),
+      checkpoint: this.folder.best,
       steps: this.progress.step,
       history: this.progress.history,
       metrics,
@@ -245,21 +265,11 @@ class TrainingLoop {
       const { batchSize, validationLimit: limit, device, threads } = train;
       const { signal } = options;
       judgement = await task.judge(this.network, options.validation, this.recipe, { batchSize, limit, device, threads, signal }); // biome-ignore format: a list
-      const { positionsPerSecond: _, positions: __, ...measured } = judgement;
-      const numbers = Object.entries(measured).filter(
-        (entry): entry is [string, number] => typeof entry[1] === "number",
-      );
-      await this.log.write({ kind: "validation", step, epoch, time: this.time(), values: Object.fromEntries(numbers) });
+      await this.log.write({ kind: "validation", step, epoch, time: this.time(), values: measuredBy(judgement) });
     }
     const trained = means(progress.epochSums);
-    const summary: EpochSummary = {
-      epoch,
-      step,
-      train_loss: trained.loss,
-      val_loss: judgement?.loss ?? null,
-      ...task.summarise(trained, judgement),
-    };
-    const loss = summary.val_loss ?? summary.train_loss;
+    const summary: EpochSummary = { epoch, step, train: trained, validation: judgement ? measuredBy(judgement) : null };
+    const { loss } = summary.validation ?? summary.train;
     const isBest = progress.bestLoss === null || loss < progress.bestLoss;
     progress.staleEpochs = isBest ? 0 : progress.staleEpochs + 1;
     if (isBest) progress.bestLoss = loss;
@@ -269,17 +279,21 @@ class TrainingLoop {
     progress.epochSums = noSums();
     // The best first: a crash before the second is saved repeats both.
     const isKept = epoch % train.saveEpochs === 0 || epoch === train.epochs;
-    const folder = isKept ? epochFolder(options.run, epoch) : stepFolder(options.run, step);
-    await this.save([...(isBest ? [bestFolder(options.run)] : []), folder], summary);
-    await removeSteps(options.run, isKept ? undefined : step);
+    const folder = isKept ? this.folder.epoch(epoch) : this.folder.step(step);
+    // Here, and nowhere else, numbers have the names of OmegaZero's metadata.json.
+    const losses = { epoch, step, train_loss: trained.loss, val_loss: judgement?.loss ?? null };
+    await this.save([...(isBest ? [this.folder.best] : []), folder], {
+      ...losses,
+      ...task.summarise(trained, judgement),
+    });
+    await this.folder.removeSteps(isKept ? undefined : step);
     return judgement;
   }
 
   private async saveStep(): Promise<void> {
-    const { run } = this.options;
     const { step, epoch } = this.progress;
-    await this.save([stepFolder(run, step)], { epoch, step });
-    await removeSteps(run, step);
+    await this.save([this.folder.step(step)], { epoch, step });
+    await this.folder.removeSteps(step);
   }
 
   private async save(folders: readonly string[], summary: object): Promise<void> {
@@ -296,43 +310,4 @@ class TrainingLoop {
     for (const folder of folders)
       await saveCheckpoint(folder, this.recipe.train.family, this.network, { progress, state }, metadata);
   }
-}
-
-/** Makes the run's folder, or makes sure that what it holds is this run. */
-async function enterRun(
-  { train, task, model }: Recipe,
-  { run, resume, data, validation }: TrainOptions,
-): Promise<void> {
-  // How often to save changes nothing in the result.
-  const { saveSteps: _, saveEpochs: __, ...config } = { ...train, ...task, ...model };
-  const wanted: Record<string, unknown> = {
-    ...config,
-    dataFingerprint: data.fingerprint,
-    validationFingerprint: validation?.fingerprint ?? null,
-  };
-  const path = `${run}/config.json`;
-  const exists = (await listFolder(run))?.includes("config.json") ?? false;
-  if (exists && !resume) {
-    throw new UserError(
-      "RUN_EXISTS",
-      `${run}: holds a run already. Go on with it by --resume, or name another folder with --run.`,
-    );
-  }
-  if (!exists) {
-    await makeFolder(run);
-    await writeFile(path, `${JSON.stringify(wanted, null, 2)}\n`);
-    return;
-  }
-  const found = upgradeSettings(JSON.parse(await readText(path)) as Record<string, unknown>);
-  const keys = new Set([...Object.keys(found), ...Object.keys(wanted)]);
-  const changed = [...keys].filter((key) => JSON.stringify(found[key]) !== JSON.stringify(wanted[key]));
-  if (changed.length === 0) return;
-  const changes = changed.map(
-    (key) => `  ${key}: ${JSON.stringify(found[key])} then, ${JSON.stringify(wanted[key])} now`,
-  );
-  throw new UserError(
-    "RUN_DIFFERS",
-    `${run}: was begun with other settings, and would not be the same run any more:\n${changes.join("\n")}\n` +
-      "Resume it with its own settings, or begin a new run in another folder.",
-  );
 }

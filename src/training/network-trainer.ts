@@ -2,6 +2,7 @@ import { readBytes, readText, replaceFolder, UserError, writeFile } from "#base"
 import { findWeights } from "#models";
 import { type TrainOptions, type TrainResult, train } from "./loop.js";
 import { resolveRecipe } from "./recipe.js";
+import { type EpochSummary, loadMetadata } from "./run/checkpoint.js";
 import { taskOf } from "./tasks.js";
 
 /** Files to learn from, and files of other games to judge by. */
@@ -9,9 +10,6 @@ export interface TrainingFiles {
   paths: readonly string[]; // as `parseSource` reads them
   validation?: { paths: readonly string[] };
 }
-
-/** Every number of every epoch, by name, as train_loss and val_loss; null where it was not measured. */
-export type History = Record<string, (number | null)[]>;
 
 export interface Training {
   settings?: Readonly<Record<string, unknown>>; // for this training alone, as epochs
@@ -37,8 +35,8 @@ export class NetworkTrainer {
     private readonly settings: Readonly<Record<string, unknown>> = {},
   ) {}
 
-  /** Trains on the files and returns the history of this training. */
-  async train(files: TrainingFiles, training: Training = {}): Promise<History> {
+  /** Trains on the files and returns what was measured in each epoch. */
+  async train(files: TrainingFiles, training: Training = {}): Promise<EpochSummary[]> {
     const { settings, resume, signal, onStep: onProgress, onEpoch } = training;
     const started = this.start === "" ? {} : { start: this.start };
     const recipe = resolveRecipe({ ...this.settings, ...started, ...settings }, "settings");
@@ -57,9 +55,7 @@ export class NetworkTrainer {
       this.runs++;
       this.start = this.result.checkpoint;
     }
-    const { history } = this.result;
-    const names = Object.keys(history[0] ?? {});
-    return Object.fromEntries(names.map((name) => [name, history.map((epoch) => epoch[name])]));
+    return this.result.history;
   }
 
   /** Copies the best checkpoint so far to a folder of its own. */
@@ -75,10 +71,10 @@ export class NetworkTrainer {
 
   /** The next training begins with the weights of this checkpoint; returns the epoch it was saved in. */
   async loadCheckpoint(folder: string): Promise<number> {
-    const { epoch } = JSON.parse(await readText(`${folder}/metadata.json`)) as { epoch: number };
+    const { epoch } = await loadMetadata(folder);
     await findWeights(folder);
     this.start = folder;
-    return epoch;
+    return Number(epoch);
   }
 
   private best(): string {

@@ -33,7 +33,7 @@ export interface JudgeOptions extends SessionOptions {
 
 /** How what a family has learnt is told. */
 interface Telling<J> {
-  /** The numbers of an epoch that metadata.json keeps beside the losses. */
+  /** The numbers of an epoch that metadata.json keeps beside the losses, by OmegaZero's names for them. */
   summarise(trained: Readonly<Record<string, number>>, judged: J | undefined): Record<string, number | null>;
   /** An epoch in a line, and a judgement in several, to be read by people. */
   describeEpoch(summary: EpochSummary, judged: J | undefined): string;

@@ -103,10 +103,10 @@ export function describeActionValue(judged: ActionValueJudgement): string[] {
     `moves            ${judged.moves}`,
     `loss             ${judged.loss.toFixed(4)}  (of the true bucket ${judged.bucketLoss.toFixed(4)})`,
     `perplexity       ${judged.perplexity.toFixed(2)} buckets`,
-    `bucket found     ${percent(judged.bucketTop1)}, in five ${percent(judged.bucketTop5)}`,
-    `win probability  off by ${judged.valueMae.toFixed(4)}  (root mean square ${judged.valueRmse.toFixed(4)})`,
+    `bucket top-1     ${percent(judged.bucketTop1)}, top-5 ${percent(judged.bucketTop5)}`,
+    `value MAE        ${judged.valueMae.toFixed(4)}  (RMSE ${judged.valueRmse.toFixed(4)}; win probability, 0 to 1)`,
     `Kendall's tau    ${judged.kendallTau.toFixed(4)} over the moves of a position`,
-    `best move found  ${percent(judged.bestMove)}, win probability lost by the choice ${judged.regret.toFixed(4)}`,
+    `best move        ${percent(judged.bestMove)}, win probability lost by the choice ${judged.regret.toFixed(4)}`,
     ...Calibration.describe(judged),
   ];
 }

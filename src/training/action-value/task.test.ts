@@ -410,7 +410,7 @@ test("a run stopped and resumed ends with the weights of one never stopped, and 
   const options = (run: string) => ({ run: join(path, run), data: source, validation: unseen, now: () => 1e12 });
   const whole = await train(recipe, options("whole"));
   assert.equal(whole.history.length, 2);
-  assert.equal(typeof whole.history[1].val_kendall_tau, "number");
+  assert.equal(typeof whole.history[1].validation?.kendallTau, "number");
   const controller = new AbortController();
   let left = 8;
   const onProgress = () => {

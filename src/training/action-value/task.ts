@@ -37,10 +37,10 @@ export const ACTION_VALUE = defineTask({
     val_kendall_tau: judged?.kendallTau ?? null,
     val_best_move: judged?.bestMove ?? null,
   }),
-  describeEpoch({ epoch, train_loss, train_bucket_accuracy, train_value_mae }, judged) {
-    const trained = `epoch ${epoch}: loss ${train_loss.toFixed(3)}, bucket found ${percent(train_bucket_accuracy ?? 0)}, win probability off by ${train_value_mae?.toFixed(3)}`;
+  describeEpoch({ epoch, train }, judged) {
+    const trained = `epoch ${epoch}: loss ${train.loss.toFixed(3)}, bucket top-1 ${percent(train.bucketTop1)}, value MAE ${train.valueMae.toFixed(3)}`;
     if (!judged) return trained;
-    return `${trained}; unseen: loss ${judged.loss.toFixed(3)}, bucket ${percent(judged.bucketTop1)} (in five ${percent(judged.bucketTop5)}), off by ${judged.valueMae.toFixed(3)}, tau ${judged.kendallTau.toFixed(3)}, best move ${percent(judged.bestMove)}`;
+    return `${trained}; unseen games: loss ${judged.loss.toFixed(3)}, bucket top-1 ${percent(judged.bucketTop1)}, top-5 ${percent(judged.bucketTop5)}, value MAE ${judged.valueMae.toFixed(3)}, tau ${judged.kendallTau.toFixed(3)}, best move ${percent(judged.bestMove)}`;
   },
   describe: describeActionValue,
 });

@@ -13,8 +13,8 @@ export interface NnueTaskConfig extends NnueTarget {
 }
 
 export interface NnueJudgement extends Judgement {
-  // loss: mean square of the error of the chances
-  chanceMae: number; // mean error of the chances, 0 to 1
+  // loss: mean square of the error of the expected score
+  valueMae: number; // mean absolute error of the expected score, 0 to 1
   resultLoss: number; // mean square of the difference to the result of the game
 }
 
@@ -55,15 +55,15 @@ export const NNUE_VALUE = defineTask({
 
   judge: judgeNnue,
 
-  summarise: (_, judged) => ({ val_value_mae: judged?.chanceMae ?? null, val_result_loss: judged?.resultLoss ?? null }),
-  describeEpoch({ epoch, train_loss }, judged) {
-    const trained = `epoch ${epoch}: loss ${train_loss.toFixed(5)}`;
+  summarise: (_, judged) => ({ val_value_mae: judged?.valueMae ?? null, val_result_loss: judged?.resultLoss ?? null }),
+  describeEpoch({ epoch, train }, judged) {
+    const trained = `epoch ${epoch}: loss ${train.loss.toFixed(5)}`;
     if (!judged) return trained;
-    return `${trained}; unseen games: loss ${judged.loss.toFixed(5)}, chances off by ${judged.chanceMae.toFixed(4)}, results ${judged.resultLoss.toFixed(4)}`;
+    return `${trained}; unseen games: loss ${judged.loss.toFixed(5)}, value MAE ${judged.valueMae.toFixed(4)}, results ${judged.resultLoss.toFixed(4)}`;
   },
-  describe: ({ loss, chanceMae, resultLoss }) => [
-    `loss             ${loss.toFixed(6)}  (mean square of the error of the chances)`,
-    `chances off by   ${chanceMae.toFixed(4)}`,
+  describe: ({ loss, valueMae, resultLoss }) => [
+    `loss             ${loss.toFixed(6)}  (mean square of the error of the expected score)`,
+    `value MAE        ${valueMae.toFixed(4)}  (expected score, 0 to 1)`,
     `results          ${resultLoss.toFixed(4)}  (mean square of the difference to the games' results)`,
   ],
 });
@@ -101,7 +101,7 @@ async function judgeNnue(
       positions,
       positionsPerSecond: (positions / (performance.now() - start)) * 1000,
       loss: loss / positions,
-      chanceMae: chance / positions,
+      valueMae: chance / positions,
       resultLoss: result / positions,
     };
   } finally {

@@ -77,8 +77,8 @@ export function describePolicyValue(judged: PolicyValueJudgement): string[] {
   return [
     `loss             ${judged.loss.toFixed(4)}  (policy ${judged.policyLoss.toFixed(4)}, value ${judged.valueLoss.toFixed(4)})`,
     `perplexity       ${judged.perplexity.toFixed(2)} moves`,
-    `move found       ${percent(judged.policyTop1)}, in three ${percent(judged.policyTop3)}, in five ${percent(judged.policyTop5)}`,
-    `value off by     ${judged.valueMae.toFixed(4)}  (root mean square ${judged.valueRmse.toFixed(4)})`,
+    `top-1            ${percent(judged.policyTop1)}, top-3 ${percent(judged.policyTop3)}, top-5 ${percent(judged.policyTop5)}`,
+    `value MAE        ${judged.valueMae.toFixed(4)}  (RMSE ${judged.valueRmse.toFixed(4)})`,
     ...Calibration.describe(judged),
   ];
 }

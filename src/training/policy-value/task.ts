@@ -40,10 +40,10 @@ export const POLICY_VALUE = defineTask({
     train_value_mae: trained.valueMae,
     val_value_mae: judged?.valueMae ?? null,
   }),
-  describeEpoch({ epoch, train_loss, train_policy_accuracy, train_value_mae }, judged) {
-    const trained = `epoch ${epoch}: loss ${train_loss.toFixed(3)}, move found ${percent(train_policy_accuracy ?? 0)}`;
-    if (!judged) return `${trained}, value off by ${train_value_mae?.toFixed(3)}`;
-    return `${trained}; unseen games: loss ${judged.loss.toFixed(3)}, move found ${percent(judged.policyTop1)} (in five ${percent(judged.policyTop5)}), value off by ${judged.valueMae.toFixed(3)}`;
+  describeEpoch({ epoch, train }, judged) {
+    const trained = `epoch ${epoch}: loss ${train.loss.toFixed(3)}, top-1 ${percent(train.policyTop1)}`;
+    if (!judged) return `${trained}, value MAE ${train.valueMae.toFixed(3)}`;
+    return `${trained}; unseen games: loss ${judged.loss.toFixed(3)}, top-1 ${percent(judged.policyTop1)}, top-5 ${percent(judged.policyTop5)}, value MAE ${judged.valueMae.toFixed(3)}`;
   },
   describe: describePolicyValue,
 });

@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import { listFolder, mendFolder, readBytes, readText, removeFolder, replaceFolder, UserError, writeFile } from "#base";
+import { listFolder, readBytes, readText, replaceFolder, UserError, writeFile } from "#base";
 import { type FamilyName, loadNetwork, type Network, networkBytes } from "#models";
 import {
   type NamedTensor,
@@ -14,6 +14,7 @@ import {
   type TrainerState,
   writeSafetensors,
 } from "#tensor";
+import { upgradeSettings } from "../upgrade.js";
 
 const EMA = "ema.";
 
@@ -35,14 +36,15 @@ export interface Progress {
   history: EpochSummary[];
 }
 
-/** An epoch in a few numbers, some of them the family's own; the names are those of OmegaZero's metadata.json. */
+/** An epoch in numbers, by the names they have in the metrics. */
 export interface EpochSummary {
   epoch: number;
   step: number;
-  train_loss: number;
-  val_loss: number | null; // null without validation data
-  [more: string]: number | null;
+  train: Measured; // means over its steps
+  validation: Measured | null; // null without validation data
 }
+
+export type Measured = { loss: number } & Record<string, number>;
 
 export interface Checkpoint {
   progress: Progress;
@@ -50,6 +52,21 @@ export interface Checkpoint {
 }
 
 const sums = z.object({ count: z.number(), totals: z.record(z.string(), z.number()) });
+const measured = z.object({ loss: z.number() }).catchall(z.number());
+const summarySchema = z.object({
+  epoch: z.number(),
+  step: z.number(),
+  train: measured,
+  validation: measured.nullable(),
+});
+
+/** Before 2026-11-18 a summary had the names of metadata.json; of those the losses are still needed. */
+function upgradeSummary(summary: unknown): unknown {
+  if (typeof summary !== "object" || summary === null || !("train_loss" in summary)) return summary;
+  const { train_loss, val_loss = null, ...rest } = summary as Record<string, unknown>;
+  return { ...rest, train: { loss: train_loss }, validation: val_loss === null ? null : { loss: val_loss } };
+}
+
 const progressSchema = z.object({
   epoch: z.number(),
   epochStep: z.number(),
@@ -58,7 +75,7 @@ const progressSchema = z.object({
   epochSums: sums,
   bestLoss: z.number().nullable(),
   staleEpochs: z.number(),
-  history: z.array(z.custom<EpochSummary>((value) => typeof value === "object" && value !== null)),
+  history: z.array(z.preprocess(upgradeSummary, summarySchema)),
 }) satisfies z.ZodType<Progress>;
 
 const named = (entries: readonly (readonly [string, TensorData])[]): NamedTensor[] =>
@@ -119,39 +136,35 @@ export async function loadCheckpoint(folder: string, network: Network): Promise<
       ({ name, shape, data }) => [name, { data: data as Float32Array, shape, dtype: "float32" as const }],
     ),
   );
-  const metadata = JSON.parse(await readText(`${folder}/metadata.json`));
+  return { progress: await loadProgress(folder), state: { step: Number(moments.metadata.step), tensors } };
+}
+
+/** Where the run stood when the checkpoint was saved. */
+export async function loadProgress(folder: string): Promise<Progress> {
+  const metadata = await loadMetadata(folder);
   const parsed = progressSchema.safeParse(metadata.progress);
-  if (!parsed.success)
-    throw new UserError("CHECKPOINT_METADATA", `${folder}/metadata.json: not a checkpoint to go on from.`);
-  return { progress: parsed.data, state: { step: Number(moments.metadata.step), tensors } };
+  if (parsed.success) return parsed.data;
+  throw new UserError("CHECKPOINT_METADATA", `${folder}/metadata.json: not a checkpoint to resume from.`);
+}
+
+/** What a checkpoint says of itself beside its weights: epoch, step, what was measured, and the config. */
+export async function loadMetadata(folder: string): Promise<Record<string, unknown>> {
+  const path = `${folder}/metadata.json`;
+  const text = await readText(path);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UserError("CHECKPOINT_METADATA", `${path}: damaged: not JSON.`);
+  }
+}
+
+/** The settings of what is learnt that a file of weights was trained by; none if it stands alone. */
+export async function loadTaskSettings(weights: string, { fields }: { fields: object }): Promise<object> {
+  const folder = weights.replace(/[^/\\]*$/, "").slice(0, -1) || ".";
+  if (!(await listFolder(folder))?.includes("metadata.json")) return {};
+  const { config } = await loadMetadata(folder);
+  const settings = upgradeSettings({ ...(config as object | undefined) });
+  return Object.fromEntries(Object.entries(settings).filter(([key]) => Object.hasOwn(fields, key)));
 }
 
 const readTensors = async (path: string) => readSafetensors(await readBytes(path), path);
-
-export const epochFolder = (run: string, epoch: number): string => `${run}/epoch_${String(epoch).padStart(3, "0")}`;
-export const bestFolder = (run: string): string => `${run}/best`;
-export const stepFolder = (run: string, step: number): string => `${run}/step_${String(step).padStart(9, "0")}`;
-
-const isStep = (name: string) => /^step_\d+$/.test(name);
-const isEpoch = (name: string) => /^epoch_\d+$/.test(name);
-
-/** The checkpoint a run got furthest with, after mending what a crash left; undefined if there is none yet. */
-export async function latestCheckpoint(run: string): Promise<string | undefined> {
-  await mendFolder(bestFolder(run));
-  let latest: { path: string; step: number } | undefined;
-  for (const name of (await listFolder(run)) ?? []) {
-    if (/\.(part|old)$/.test(name)) await removeFolder(`${run}/${name}`);
-    if (!isStep(name) && !isEpoch(name)) continue;
-    const path = `${run}/${name}`;
-    const { progress } = JSON.parse(await readText(`${path}/metadata.json`)) as { progress: Progress };
-    if (!latest || progress.step >= latest.step) latest = { path, step: progress.step };
-  }
-  return latest?.path;
-}
-
-/** Removes the checkpoints within epochs, but for the one of the given step. */
-export async function removeSteps(run: string, keep?: number): Promise<void> {
-  for (const name of (await listFolder(run)) ?? []) {
-    if (isStep(name) && `${run}/${name}` !== stepFolder(run, keep ?? -1)) await removeFolder(`${run}/${name}`);
-  }
-}

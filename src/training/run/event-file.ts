@@ -55,6 +55,12 @@ function float32(field: number, value: number): Uint8Array {
 export const eventFileStart = (seconds: number): Uint8Array =>
   frameRecord(concatBytes([float64(1, seconds), text(3, "brain.Event:2")]));
 
+/** Says that a run goes on with a step: what earlier files measured at it and later is forgotten (SessionLog.START). */
+export const restartEvent = (seconds: number, step: number): Uint8Array =>
+  frameRecord(
+    concatBytes([float64(1, seconds), tag(2, 0), varint(step), lengthPrefixed(7, concatBytes([tag(1, 0), varint(1)]))]),
+  );
+
 /** Numbers measured at a step, as one record; `seconds` since 1970. */
 export function scalarEvent(seconds: number, step: number, values: Readonly<Record<string, number>>): Uint8Array {
   const summary = Object.entries(values).map(([name, value]) =>
