@@ -8,9 +8,12 @@ import {
   type ContestSpec,
   type ContestState,
   type FaultCount,
+  loadContestStatus,
   PgnStore,
   parseContest,
   runContest,
+  StatusWriter,
+  statusPath,
 } from "#data";
 import type { Io } from "./command.js";
 import { formatDuration } from "./progress.js";
@@ -139,27 +142,51 @@ function mergePlain(a: Record<string, unknown>, b: Record<string, unknown>): Rec
   return merged;
 }
 
-/** The contest that a spec file, if there is one, and the options describe together; of one of these kinds, the first by default. */
-export async function buildSpec(
-  file: string | undefined,
-  kinds: readonly ContestSpec["kind"][],
-  ...parts: Part[]
-): Promise<ContestSpec> {
-  let spec: Record<string, unknown> = { kind: kinds[0] };
+/** Where a contest's spec may come from besides the options. */
+interface SpecSource {
+  spec: string | undefined; // a file
+  pgn: string | undefined; // with `resume`, what stands beside it
+  resume: boolean;
+}
+
+/** The spec that a file holds, or that the contest to be resumed was begun with; empty if there is neither. */
+async function readSpec({ spec: file, pgn, resume }: SpecSource): Promise<object> {
   if (file !== undefined) {
     const text = await readText(file);
     try {
-      spec = { ...spec, ...JSON.parse(text) };
+      return JSON.parse(text);
     } catch (error) {
       throw new UserError("SPEC_SYNTAX", `${file}: not JSON: ${messageOf(error)}`);
     }
   }
+  if (pgn === undefined || !resume) return {};
+  const status = await loadContestStatus(statusPath(pgn)).catch((error: UserError) => {
+    if (error.code !== "FILE_MISSING") throw error;
+  });
+  return status?.spec ?? {};
+}
+
+/**
+ * The contest that a spec, if there is one, and the options describe together; of one of these kinds, the first by
+ * default.
+ */
+export async function buildSpec(
+  source: SpecSource,
+  kinds: readonly ContestSpec["kind"][],
+  ...parts: Part[]
+): Promise<ContestSpec> {
+  const { spec: file } = source;
+  let spec: Record<string, unknown> = { kind: kinds[0], ...(await readSpec(source)) };
   for (const part of parts) spec = mergePlain(spec, part);
+  if (spec.players === undefined) {
+    const who = kinds[0] === "match" ? "a match needs two players: tabiya match A B" : "name the players";
+    throw new UserError("PLAYERS_FEW", `${who}, or give a file with --spec, or resume games with --pgn FILE --resume.`);
+  }
   const parsed = parseContest(spec, file ?? "contest");
   if (kinds.includes(parsed.kind)) return parsed;
   throw new UserError(
     "SPEC_KIND",
-    `${file}: this is a contest of the kind "${parsed.kind}"; expected ${kinds.join(" or ")}.`,
+    `${file ?? source.pgn}: this is a contest of the kind "${parsed.kind}"; expected ${kinds.join(" or ")}.`,
   );
 }
 
@@ -206,12 +233,22 @@ export async function playWithProgress(
     }
   };
   const store = pgn === undefined ? undefined : new PgnStore(pgn, { resume });
+  const status = pgn === undefined ? undefined : new StatusWriter(pgn, spec, { pid: process.pid, now: Date.now });
   try {
-    return await runContest(spec, { store, signal: io.signal, onEvent });
+    const note = (event: ContestEvent) => {
+      status?.note(event);
+      onEvent(event);
+    };
+    const result = await runContest(spec, { store, signal: io.signal, onEvent: note });
+    await status?.close("finished");
+    return result;
   } catch (error) {
+    await status?.close(io.signal.aborted ? "stopped" : "failed", io.signal.aborted ? "" : messageOf(error));
     if (io.signal.aborted && last) {
       const how =
-        pgn === undefined ? "(Games are kept with --pgn FILE.)" : "Resume with the same command and --resume.";
+        pgn === undefined
+          ? "(Games are kept with --pgn FILE.)"
+          : `Resume with: tabiya ${spec.kind === "match" ? "match" : "tournament"} --pgn ${pgn} --resume`;
       io.note(`interrupted: ${formatState(last)}\n${how}`);
     }
     throw advise(error);

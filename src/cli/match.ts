@@ -22,7 +22,8 @@ export default command({
     "tabiya match random uci:stockfish --games 10 --nodes 100",
     "tabiya match uci:./new uci:./old --games 20000 --tc 8+0.08 --openings book.epd.zip --sprt 0,5 --concurrency 2 --pgn test.pgn",
     'tabiya match "uci:stockfish?UCI_LimitStrength=true&UCI_Elo=1700" "uci:stockfish?UCI_LimitStrength=true&UCI_Elo=1350" --games 200 --tc 1+0.01 --json',
-    "tabiya match --spec match.json --pgn games.pgn --resume",
+    "tabiya match --spec match.json --pgn games.pgn",
+    "tabiya match --pgn games.pgn --resume",
   ],
   arguments: {
     a: { optional: true, help: "player: NET[@SEARCH[:NODES]], random, or uci:COMMAND?Option=Value&..." },
@@ -40,11 +41,11 @@ export default command({
 
   async run(values, io) {
     const { a, b, games } = values;
-    if ((a === undefined) !== (b === undefined) || (a === undefined && values.spec === undefined))
+    if ((a === undefined) !== (b === undefined))
       throw new UserError("PLAYERS_FEW", "a match needs two players: tabiya match A B, or a file with --spec.");
     const players = a === undefined || b === undefined ? undefined : [a, b];
     const parts = [conditionPart(values), openingPart(values), sprtPart(values)];
-    const spec = await buildSpec(values.spec, ["match"], { players, games }, ...parts);
+    const spec = await buildSpec(values, ["match"], { players, games }, ...parts);
     const result = await playWithProgress(spec, values, io, (state) => formatState(state as MatchState));
     const match = result as MatchState;
 

@@ -11,7 +11,8 @@ export default command({
   examples: [
     "tabiya tournament random uci:stockfish uci:glaurung --rounds 10 --nodes 500",
     "tabiya tournament nnue@ab uci:stockfish uci:glaurung --gauntlet --tc 5+0.05 --concurrency 2 --pgn cup.pgn --json",
-    "tabiya tournament --spec cup.json --pgn cup.pgn --resume",
+    "tabiya tournament --spec cup.json --pgn cup.pgn",
+    "tabiya tournament --pgn cup.pgn --resume",
   ],
   arguments: {
     players: {
@@ -31,11 +32,11 @@ export default command({
   },
 
   async run(values, io) {
-    const { rounds, spec: file, gauntlet } = values;
-    const players = values.players?.length || file === undefined ? (values.players ?? []) : undefined;
+    const { rounds, gauntlet } = values;
+    const players = values.players?.length ? values.players : undefined;
     const named = { kind: gauntlet ? ("gauntlet" as const) : undefined, players, rounds };
     const parts = [named, conditionPart(values), openingPart(values)];
-    const spec = await buildSpec(file, ["tournament", "gauntlet"], ...parts);
+    const spec = await buildSpec(values, ["tournament", "gauntlet"], ...parts);
     const result = await playWithProgress(spec, values, io, (state) => formatLeaders(state as TournamentState));
     for (const line of formatTables(result as TournamentState)) io.print(line);
     for (const line of describeFaults(result.faults)) io.print(line);

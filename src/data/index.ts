@@ -1,9 +1,22 @@
 export { loadBook } from "./book.js";
 export type { ContestEvent, ContestState, FaultCount, GameLabel } from "./contest/events.js";
+export { GameList, type ListedGame } from "./contest/game-list.js";
 export { type FinishedGame, type GameStore, type Held, MemoryStore, type SavedGame } from "./contest/game-store.js";
 export { PgnStore } from "./contest/pgn-store.js";
 export { type ContestOptions, type ContestResult, runContest } from "./contest/run.js";
 export { type ContestInput, type ContestSpec, parseContest } from "./contest/spec.js";
+export {
+  type ContestPhase,
+  type ContestStatus,
+  type LiveGame,
+  loadContestStatus,
+  newStatus,
+  STATUS_STALE_MS,
+  STATUS_SUFFIX,
+  StatusWriter,
+  saveContestStatus,
+  statusPath,
+} from "./contest/status-file.js";
 export { canConvert, convertRecord, findMoveTable } from "./convert.js";
 export { Dataset, type PgnOptions, type SelfPlayOptions } from "./dataset.js";
 export { type DedupeOptions, dedupeRecords } from "./dedupe.js";

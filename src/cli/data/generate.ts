@@ -25,7 +25,7 @@ export default command({
     const { players, out, games, randomPlies, resume } = values;
     if (out === undefined) throw new UserError("OPTION_MISSING", "Say where to write: -o games.pgn");
     const named = { players, games, openings: { randomPlies } };
-    const spec = await buildSpec(undefined, ["games"], named, conditionPart(values));
+    const spec = await buildSpec({ spec: undefined, pgn: out, resume }, ["games"], named, conditionPart(values));
     const result = await playWithProgress(spec, { pgn: out, resume }, io, (state) => format(state as GameCountState));
     for (const line of describeFaults(result.faults)) io.note(line);
     io.print(`${out}: ${format(result as GameCountState)}`);

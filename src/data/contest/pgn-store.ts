@@ -1,8 +1,7 @@
 import { formatRecord, formatTimeControl, parseTimeControl } from "#arena";
 import { AppendFile, readText, UserError } from "#base";
 import { checkSettings, type FinishedGame, type GameStore, type Held, type SavedGame } from "./game-store.js";
-
-const GAME = /\[Event "[\s\S]*?\n\n[\s\S]*?(?:^|\s)(1-0|0-1|1\/2-1\/2)\n\n/y;
+import { matchGame, readTags } from "./pgn-text.js";
 
 /**
  * A PGN file as the store of a contest: a game is in it whole or not at all, each is on the disk before it is counted, and a
@@ -68,24 +67,14 @@ export class PgnStore implements GameStore {
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
-/** The tags of a game's text. */
-function readTags(text: string): Map<string, string> {
-  const tags = new Map<string, string>();
-  for (const [, name, value] of text.matchAll(/^\[(\w+) "((?:[^"\\]|\\.)*)"\]$/gm)) {
-    tags.set(name, value.replace(/\\(.)/g, "$1"));
-  }
-  return tags;
-}
-
 /** The games of a contest's file, and how many characters of it they are. */
 function readSaved(path: string, text: string, settings: string): { saved: SavedGame[]; length: number } {
   const saved = new Map<number, SavedGame>();
   let length = 0;
   for (;;) {
-    GAME.lastIndex = length;
-    const game = GAME.exec(text);
-    if (!game) break;
-    const tags = readTags(game[0]);
+    const game = matchGame(text, length);
+    if (game === undefined) break;
+    const tags = readTags(game);
     const index = Number(tags.get("GameIndex") ?? Number.NaN);
     const found = tags.get("Settings");
     if (!Number.isInteger(index) || found === undefined || saved.has(index)) {
@@ -97,7 +86,7 @@ function readSaved(path: string, text: string, settings: string): { saved: Saved
     }
     checkSettings(path, found, settings);
     saved.set(index, { index, result: tags.get("Result") ?? "", reason: tags.get("Reason") ?? "" });
-    length = GAME.lastIndex;
+    length += game.length;
   }
   if (text.indexOf("\n[Event ", length + 1) >= 0) {
     throw new UserError(

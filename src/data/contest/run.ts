@@ -21,6 +21,7 @@ import { loadBook } from "../book.js";
 import { randomOpenings } from "../random-openings.js";
 import type { ContestEvent, ContestState, FaultCount } from "./events.js";
 import { type GameStore, MemoryStore, type SavedGame } from "./game-store.js";
+import { pointsOf } from "./pgn-text.js";
 import { type ContestInput, type ContestSpec, describeSettings, parseContest } from "./spec.js";
 
 export interface ContestOptions {
@@ -200,5 +201,3 @@ function countSaved(
 function* gamesLeft(standings: Standings<ContestState>, known: ReadonlySet<number>): Generator<ContestGame> {
   for (let index = 0; index < standings.total; index++) if (!known.has(index)) yield standings.game(index);
 }
-
-const pointsOf = (result: string): number => (result === "1-0" ? 1 : result === "0-1" ? 0 : 0.5);
