@@ -35,35 +35,38 @@ export const POSITION_CODES = ["learned", "sinusoidal"] as const;
 export const ACTION_CODES = ["table", "squares"] as const;
 
 export interface MoeConfig {
-  width: number; // of the lines between layers
+  width: number;
   layers: number;
-  heads: number; // of the attention, a divisor of the width
-  hidden: number; // units inside each expert
-  experts: number; // 0: one feed-forward layer of topK * hidden units, which costs as much
-  topK: number; // experts asked for each line, their answers weighed by a softmax over them
-  gated: boolean; // silu(gate) * up inside the experts, or silu(up) alone
-  positions: (typeof POSITION_CODES)[number]; // how a token knows its place
-  actions: (typeof ACTION_CODES)[number]; // a line for each of 1968 moves, or that plus one for each of its squares
-  linked: boolean; // in every layer a query is told what the network makes of the squares its move leaves and reaches
-  turned: boolean; // Black's positions and moves are shown as White's, top to bottom
-  buckets: number; // of the win probability
+  heads: number;
+  hidden: number;
+  experts: number;
+  topK: number;
+  gated: boolean;
+  positions: (typeof POSITION_CODES)[number];
+  actions: (typeof ACTION_CODES)[number];
+  linked: boolean;
+  turned: boolean;
+  buckets: number;
 }
 
 const count = z.int().min(1).max(4096);
 
 const SCHEMA = z.strictObject({
-  width: count,
-  layers: count,
-  heads: count,
-  hidden: count,
-  experts: z.int().min(0).max(256),
-  topK: count,
-  gated: z.boolean(),
-  positions: z.enum(POSITION_CODES),
-  actions: z.enum(ACTION_CODES),
-  linked: z.boolean().default(false), // files from before it existed lack it
-  turned: z.boolean(),
-  buckets: count.min(2),
+  width: count.describe("of the rows between layers"),
+  layers: count.describe("blocks of attention and experts"),
+  heads: count.describe("of the attention, a divisor of the width"),
+  hidden: count.describe("units inside each expert"),
+  experts: z.int().min(0).max(256).describe("0: one feed-forward layer of topK * hidden units, which costs as much"),
+  topK: count.describe("experts asked for each row, their answers weighed by a softmax over them"),
+  gated: z.boolean().describe("silu(gate) * up inside the experts, or silu(up) alone"),
+  positions: z.enum(POSITION_CODES).describe("how a token knows its place"),
+  actions: z.enum(ACTION_CODES).describe("a row for each of 1968 moves, or that plus one for each of its squares"),
+  linked: z
+    .boolean()
+    .default(false)
+    .describe("in every layer a query is told what the network makes of the squares its move leaves and reaches"), // files from before it existed lack it
+  turned: z.boolean().describe("Black's positions and moves are shown as White's, top to bottom"),
+  buckets: count.min(2).describe("of the win probability"),
 });
 
 const PUBLISHED: MoeConfig = {

@@ -12,25 +12,33 @@ import { nnueLayout, PAWN_OF_STOCKFISH_12 } from "./nnue.js";
 export const NNUE_INPUTS = ["halfkp", "768"] as const;
 
 export interface NnueConfig {
-  inputs: (typeof NNUE_INPUTS)[number]; // what the first layer sees, and with it what follows
-  hidden: number; // neurons of the first layer for each side, a multiple of 32; 256 for a HalfKP that others can read
-  factorised: boolean; // learn also what a man is worth wherever the king is, and add it in the end
-  kingBuckets: number[]; // of 768: 64 numbers, the set of weights for a king there, seen from its own side; none: one set
-  mirrored: boolean; // of 768: turn the board left to right when the own king stands on the files e to h
-  outputs: number; // of 768: outputs, one of them chosen by the number of men
-  centipawns: number; // of 768: what the output 1.0 stands for
+  inputs: (typeof NNUE_INPUTS)[number];
+  hidden: number;
+  factorised: boolean;
+  kingBuckets: number[];
+  mirrored: boolean;
+  outputs: number;
+  centipawns: number;
 }
 
 export const NNUE_SCHEMA = z.strictObject({
-  inputs: z.preprocess((value) => (typeof value === "number" ? String(value) : value), z.enum(NNUE_INPUTS)),
-  hidden: z.int().min(32).max(2048).multipleOf(32),
-  factorised: z.boolean(),
+  inputs: z
+    .preprocess((value) => (typeof value === "number" ? String(value) : value), z.enum(NNUE_INPUTS))
+    .describe("what the first layer sees, and with it what follows"),
+  hidden: z
+    .int()
+    .min(32)
+    .max(2048)
+    .multipleOf(32)
+    .describe("neurons of the first layer for each side, a multiple of 32; 256 for a HalfKP that others can read"),
+  factorised: z.boolean().describe("learn also what a piece is worth wherever the king is, and add it in the end"),
   kingBuckets: z
     .array(z.int().min(0).max(63))
-    .refine(({ length }) => length === 0 || length === 64, "It needs 64 numbers, one for each square of the king"),
-  mirrored: z.boolean(),
-  outputs: z.int().min(1).max(32),
-  centipawns: z.int().min(1).max(10_000),
+    .refine(({ length }) => length === 0 || length === 64, "It needs 64 numbers, one for each square of the king")
+    .describe("of 768: 64 numbers, the set of weights for a king there, seen from its own side; none: one set"),
+  mirrored: z.boolean().describe("of 768: turn the board left to right when the own king stands on the files e to h"),
+  outputs: z.int().min(1).max(32).describe("of 768: outputs, one of them chosen by the number of pieces"),
+  centipawns: z.int().min(1).max(10_000).describe("of 768: what the output 1.0 stands for"),
 });
 
 // Files a to d, mirrored: the two sides of the castled king, the centre of the first rank, and the king that came out.

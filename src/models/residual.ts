@@ -35,27 +35,31 @@ export const POLICY_HEADS = ["conv", "dense"] as const;
 export const VALUE_HEADS = ["tanh", "wdl"] as const;
 
 export interface ResidualConfig {
-  board: keyof typeof BOARDS; // what the net sees, and with it how moves are numbered
-  width: number; // channels in every layer of the trunk
-  blocks: number; // residual blocks, two convolutions each
-  policyHead: (typeof POLICY_HEADS)[number]; // 73 planes of from-squares, or one dense layer over all moves
-  valueHead: (typeof VALUE_HEADS)[number]; // one number from -1 to 1, or win, draw and loss
-  headWidth: number; // channels of the 1x1 convolutions that open the value head and the dense policy head
-  valueHidden: number; // units between the squares and the value; 0 averages over the squares, as published
-  squeeze: number; // units of the squeeze-excitation of each block (Hu et al. 2018); 0 for none
+  board: keyof typeof BOARDS;
+  width: number;
+  blocks: number;
+  policyHead: (typeof POLICY_HEADS)[number];
+  valueHead: (typeof VALUE_HEADS)[number];
+  headWidth: number;
+  valueHidden: number;
+  squeeze: number;
 }
 
 const count = z.int().min(0).max(4096);
 
 const SCHEMA = z.strictObject({
-  board: z.enum(Object.keys(BOARDS) as (keyof typeof BOARDS)[]),
-  width: count.min(1),
-  blocks: count,
-  policyHead: z.enum(POLICY_HEADS),
-  valueHead: z.enum(VALUE_HEADS),
-  headWidth: count.min(1),
-  valueHidden: count,
-  squeeze: count,
+  board: z
+    .enum(Object.keys(BOARDS) as (keyof typeof BOARDS)[])
+    .describe("what the net sees, and with it how moves are numbered"),
+  width: count.min(1).describe("channels in every layer of the trunk"),
+  blocks: count.describe("residual blocks, two convolutions each"),
+  policyHead: z.enum(POLICY_HEADS).describe("73 planes of from-squares, or one dense layer over all moves"),
+  valueHead: z.enum(VALUE_HEADS).describe("one number from -1 to 1, or win, draw and loss"),
+  headWidth: count
+    .min(1)
+    .describe("channels of the 1x1 convolutions that open the value head and the dense policy head"),
+  valueHidden: count.describe("units between the squares and the value; 0 averages over the squares, as published"),
+  squeeze: count.describe("units of the squeeze-excitation of each block (Hu et al. 2018); 0 for none"),
 });
 
 const PUBLISHED: ResidualConfig = {

@@ -5,37 +5,37 @@ import { DEVICES, type Device, type OptimiserChoice, type Schedule } from "#tens
 const OPTIMISERS = ["sgd", "adam", "adamw", "adadelta"] as const;
 const SCHEDULES = ["constant", "cosine", "step"] as const;
 
-/** How a run trains; what it trains and what on stands beside, in the fields of the family and of its task. Flat, plain JSON when saved. */
+/** How a run trains; what it trains and what on stands beside, in the fields of the family and of its task. Flat, plain JSON when saved. TRAIN_SCHEMA says what each field means. */
 export interface TrainConfig {
   family: FamilyName;
-  size: string; // one of the family's sizes; fields of the family override it
-  data: string[]; // files to learn from
-  validation: string[]; // files of other games, to judge by; none: judged by the loss on the data
-  start: string; // a checkpoint whose weights to begin with; none: weights of chance
-  limit: number; // positions taken from the data at most; 0 for all
-  validationLimit: number; // positions judged after each epoch at most; 0 for all
-  epochs: number; // each ends with a judgement and a checkpoint
-  epochPositions: number; // positions in an epoch; 0: all of the data once
-  batchSize: number; // positions per run of the network
-  accumulate: number; // runs per step, their gradients averaged; as many at the same time as there are threads
+  size: string;
+  data: string[];
+  validation: string[];
+  start: string;
+  limit: number;
+  validationLimit: number;
+  epochs: number;
+  epochPositions: number;
+  batchSize: number;
+  accumulate: number;
   optimiser: (typeof OPTIMISERS)[number];
-  learningRate: number; // peak, after warm-up
-  weightDecay: number; // on everything but norms and biases
-  momentum: number; // of sgd
-  schedule: (typeof SCHEDULES)[number]; // cosine falls to finalRate at the last step of the last epoch
+  learningRate: number;
+  weightDecay: number;
+  momentum: number;
+  schedule: (typeof SCHEDULES)[number];
   warmupSteps: number;
-  finalRate: number; // share of the peak that cosine ends with
-  rateEvery: number; // steps after which `step` multiplies the rate by rateFactor
+  finalRate: number;
+  rateEvery: number;
   rateFactor: number;
-  clip: number; // largest norm of the gradient; 0 for any
-  ema: number; // decay of the averaged weights; 0 keeps none
-  patience: number; // epochs without improvement after which to stop; 0 never stops early
-  saveEpochs: number; // epochs between checkpoints that are kept; the best and the last always are
-  saveSteps: number; // steps between checkpoints within an epoch; decides only what a crash costs
-  logSteps: number; // steps that one line of the metrics averages over
-  seed: number; // the same seed, data and number of threads give identical weights
+  clip: number;
+  ema: number;
+  patience: number;
+  saveEpochs: number;
+  saveSteps: number;
+  logSteps: number;
+  seed: number;
   device: Device;
-  threads: number; // 0: one per core
+  threads: number;
 }
 
 /** A run that finishes on a laptop. Recipes override what they need. */
@@ -79,35 +79,41 @@ const factor = z.number().min(0);
 export const FAMILY_SCHEMA = z.enum(Object.keys(FAMILIES) as FamilyName[]);
 
 export const TRAIN_SCHEMA: Schema<TrainConfig> = z.strictObject({
-  family: FAMILY_SCHEMA,
-  size: z.string(),
-  data: z.preprocess((value) => (typeof value === "string" ? [value] : value), z.array(z.string())),
-  validation: z.preprocess((value) => (typeof value === "string" ? [value] : value), z.array(z.string())),
-  start: z.string(),
-  limit: whole,
-  validationLimit: whole,
-  epochs: positive,
-  epochPositions: whole,
-  batchSize: positive,
-  accumulate: positive,
-  optimiser: z.enum(OPTIMISERS),
-  learningRate: z.number().positive(),
-  weightDecay: factor,
-  momentum: share,
-  schedule: z.enum(SCHEDULES),
-  warmupSteps: whole,
-  finalRate: share,
-  rateEvery: positive,
-  rateFactor: factor,
-  clip: factor,
-  ema: z.number().min(0).lt(1),
-  patience: whole,
-  saveEpochs: positive,
-  saveSteps: positive,
-  logSteps: positive,
-  seed: z.int(),
-  device: z.enum(DEVICES),
-  threads: whole,
+  family: FAMILY_SCHEMA.describe("kind of network"),
+  size: z.string().describe("one of the family's sizes; fields of the family override it"),
+  data: z
+    .preprocess((value) => (typeof value === "string" ? [value] : value), z.array(z.string()))
+    .describe("files to learn from"),
+  validation: z
+    .preprocess((value) => (typeof value === "string" ? [value] : value), z.array(z.string()))
+    .describe("files of other games, to judge by; none: judged by the loss on the data"),
+  start: z.string().describe("a checkpoint whose weights to begin with; none: random weights"),
+  limit: whole.describe("positions taken from the data at most; 0 for all"),
+  validationLimit: whole.describe("positions judged after each epoch at most; 0 for all"),
+  epochs: positive.describe("each ends with a judgement and a checkpoint"),
+  epochPositions: whole.describe("positions in an epoch; 0: all of the data once"),
+  batchSize: positive.describe("positions per run of the network"),
+  accumulate: positive.describe(
+    "runs per step, their gradients averaged; as many at the same time as there are threads",
+  ),
+  optimiser: z.enum(OPTIMISERS).describe("how weights follow their gradients"),
+  learningRate: z.number().positive().describe("peak, after warm-up"),
+  weightDecay: factor.describe("on everything but norms and biases"),
+  momentum: share.describe("of sgd"),
+  schedule: z.enum(SCHEDULES).describe("cosine falls to finalRate at the last step of the last epoch"),
+  warmupSteps: whole.describe("steps in which the learning rate rises to its peak"),
+  finalRate: share.describe("share of the peak that cosine ends with"),
+  rateEvery: positive.describe("steps after which `step` multiplies the rate by rateFactor"),
+  rateFactor: factor.describe("what `step` multiplies the rate by"),
+  clip: factor.describe("largest norm of the gradient; 0 for any"),
+  ema: z.number().min(0).lt(1).describe("decay of the averaged weights; 0 keeps none"),
+  patience: whole.describe("epochs without improvement after which to stop; 0 never stops early"),
+  saveEpochs: positive.describe("epochs between checkpoints that are kept; the best and the last always are"),
+  saveSteps: positive.describe("steps between checkpoints within an epoch; decides only what a crash costs"),
+  logSteps: positive.describe("steps that one line of the metrics averages over"),
+  seed: z.int().describe("the same seed, data and number of threads give identical weights"),
+  device: z.enum(DEVICES).describe("what computes"),
+  threads: whole.describe("0: one per core"),
 });
 
 /** A whole recipe: how to train, what to learn, and the network itself; plain JSON. A task knows its own `C` and `M`. */

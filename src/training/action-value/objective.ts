@@ -7,12 +7,12 @@ export const TARGETS = ["one-hot", "two-hot", "hl-gauss"] as const;
 
 /** Settings of networks that learn the win probability of moves. */
 export interface ActionValueConfig {
-  queries: number; // moves of a position in a batch; where there are more, others are taken each time
-  target: (typeof TARGETS)[number]; // the true bucket alone, the two nearest, or a bell around the true value
-  sigma: number; // deviation of that bell, in buckets
-  balanceWeight: number; // in the loss, of using all experts alike
-  rankingWeight: number; // in the loss, of telling the moves of a position apart; 0 for none
-  rankingScale: number; // win probability that makes a move e times as likely in that comparison
+  queries: number;
+  target: (typeof TARGETS)[number];
+  sigma: number;
+  balanceWeight: number;
+  rankingWeight: number;
+  rankingScale: number;
 }
 
 interface ActionValueObjective extends Objective {

@@ -8,12 +8,19 @@ import { type ActionValueConfig, actionValueObjective, TARGETS } from "./objecti
 import { ActionSource } from "./source.js";
 
 const SCHEMA: Schema<ActionValueConfig> = z.strictObject({
-  queries: z.int().min(1).max(256),
-  target: z.enum(TARGETS),
-  sigma: z.number().positive(),
-  balanceWeight: z.number().min(0),
-  rankingWeight: z.number().min(0),
-  rankingScale: z.number().positive(),
+  queries: z
+    .int()
+    .min(1)
+    .max(256)
+    .describe("moves of a position in a batch; where there are more, others are taken each time"),
+  target: z.enum(TARGETS).describe("the true bucket alone, the two nearest, or a bell around the true value"),
+  sigma: z.number().positive().describe("deviation of that bell, in buckets"),
+  balanceWeight: z.number().min(0).describe("in the loss, of using all experts alike"),
+  rankingWeight: z.number().min(0).describe("in the loss, of telling the moves of a position apart; 0 for none"),
+  rankingScale: z
+    .number()
+    .positive()
+    .describe("win probability that makes a move e times as likely in that comparison"),
 });
 
 export const ACTION_VALUE = defineTask({

@@ -9,7 +9,7 @@ import { NnueTrainer } from "./trainer.js";
 
 /** Settings of networks that learn what a position is worth. */
 export interface NnueTaskConfig extends NnueTarget {
-  everyRow: boolean; // let the optimiser move also the weights of inputs that do not occur in a batch: exact AdamW, slower
+  everyRow: boolean;
 }
 
 export interface NnueJudgement extends Judgement {
@@ -21,11 +21,13 @@ export interface NnueJudgement extends Judgement {
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
 
 const SCHEMA: Schema<NnueTaskConfig> = z.strictObject({
-  scoreScale: z.number().positive(),
-  resultShare: z.number().min(0).max(1),
-  quiet: z.boolean(),
-  scoreLimit: z.int().min(1),
-  everyRow: z.boolean(),
+  scoreScale: z.number().positive().describe("centipawns k in the chances 1 / (1 + exp(-score / k))"),
+  resultShare: z.number().min(0).max(1).describe("how much of the target is the game's result instead of the score"),
+  quiet: z.boolean().describe("only positions without a check, a capture or a promotion to be played"),
+  scoreLimit: z.int().min(1).describe("centipawns beyond which a position teaches nothing"),
+  everyRow: z
+    .boolean()
+    .describe("let the optimiser move also the weights of inputs that do not occur in a batch: exact AdamW, slower"),
 });
 
 export const NNUE_VALUE = defineTask({

@@ -4,11 +4,11 @@ import type { Objective } from "../graph-learner.js";
 
 /** Settings of networks that learn a move and a value. */
 export interface PolicyValueConfig {
-  policyWeight: number; // of the policy in the loss
-  valueWeight: number; // of the value in the loss
-  scoreScale: number; // centipawns k in the value tanh(score / k)
-  resultShare: number; // how much of the value target is the game's result instead of the score
-  augment: boolean; // half of the positions are shown mirrored (no castling right left) or from the other side (planes13)
+  policyWeight: number;
+  valueWeight: number;
+  scoreScale: number;
+  resultShare: number;
+  augment: boolean;
 }
 
 interface PolicyValueObjective extends Objective {

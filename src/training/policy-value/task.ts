@@ -11,11 +11,13 @@ const SHUFFLED = 262_144; // records in memory at a time, 10 MB: of some 3,000 g
 const factor = z.number().min(0);
 
 const SCHEMA: Schema<PolicyValueConfig> = z.strictObject({
-  policyWeight: factor,
-  valueWeight: factor,
-  scoreScale: z.number().positive(),
-  resultShare: factor.max(1),
-  augment: z.boolean(),
+  policyWeight: factor.describe("of the policy in the loss"),
+  valueWeight: factor.describe("of the value in the loss"),
+  scoreScale: z.number().positive().describe("centipawns k in the value tanh(score / k)"),
+  resultShare: factor.max(1).describe("how much of the value target is the game's result instead of the score"),
+  augment: z
+    .boolean()
+    .describe("half of the positions are shown mirrored (no castling right left) or from the other side (planes13)"),
 });
 
 export const POLICY_VALUE = defineTask({
