@@ -25,8 +25,8 @@ export async function startProcess(name: string, args: readonly string[], events
 /** The path of a program by the name a user would type; undefined if it is not installed. */
 export const findProgram = (name: string): Promise<string | undefined> => platform.findProgram(name);
 
-/** What a process leaves in a file, so that others can see later whether it still runs. */
-export const processKey = (): string => platform.processKey() ?? "";
+/** What a process leaves in a file, so that others can see later whether it still runs; without a number, our own. */
+export const processKey = (pid?: number): string => platform.processKey(pid) ?? "";
 
 /** Whether the process that left this key still runs. Its number alone would not do: numbers are given again. */
 export function isProcessAlive(key: string): boolean {

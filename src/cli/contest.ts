@@ -233,7 +233,7 @@ export async function playWithProgress(
     }
   };
   const store = pgn === undefined ? undefined : new PgnStore(pgn, { resume });
-  const status = pgn === undefined ? undefined : new StatusWriter(pgn, spec, { pid: process.pid, now: Date.now });
+  const status = pgn === undefined ? undefined : new StatusWriter(pgn, spec, Date.now);
   try {
     const note = (event: ContestEvent) => {
       status?.note(event);

@@ -11,7 +11,6 @@ export {
   type LiveGame,
   loadContestStatus,
   newStatus,
-  STATUS_STALE_MS,
   STATUS_SUFFIX,
   StatusWriter,
   saveContestStatus,

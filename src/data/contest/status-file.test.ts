@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, test } from "vitest";
+import { afterAll, test, vi } from "vitest";
 import { Match } from "#arena";
 import type { ContestEvent } from "./events.js";
 import { GameList } from "./game-list.js";
@@ -22,12 +22,12 @@ const SPEC = parseContest({
   adjudication: { material: { points: 3, moves: 1 }, maxMoves: 15 },
   sprt: { elo0: 0, elo1: 100 },
 });
-const owner = { pid: 7, now: () => 1000 };
+const now = () => 1000;
 
 /** Plays the contest into a PGN of that name with a status beside it. */
 async function play(name: string, onEvent: (event: ContestEvent) => void = () => {}) {
   const pgn = join(folder, `${name}.pgn`);
-  const status = new StatusWriter(pgn, SPEC, owner);
+  const status = new StatusWriter(pgn, SPEC, now);
   const note = (event: ContestEvent) => {
     status.note(event);
     onEvent(event);
@@ -43,11 +43,11 @@ test("the status of a finished contest says what was played, and how it stands",
   const { names: _, llrPath: __, faults: ___, seconds: ____, ...state } = result;
   assert.deepEqual(status.state, state);
   assert.deepEqual(status.spec, SPEC);
-  assert.deepEqual([status.phase, status.played, status.total, status.pid], ["finished", 12, 12, 7]);
+  assert.deepEqual([status.phase, status.played, status.total], ["finished", 12, 12]);
 });
 
 test("while a game is played its board can be followed", async () => {
-  const status = new StatusWriter(join(folder, "live.pgn"), SPEC, owner);
+  const status = new StatusWriter(join(folder, "live.pgn"), SPEC, now);
   const label = { index: 3, round: 1, white: "a", black: "b" };
   const start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
   const after = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
@@ -56,8 +56,8 @@ test("while a game is played its board can be followed", async () => {
   status.note({ type: "begin", ...label, fen: start, chess960: false, moves: [] });
   const report = { lines: [{ scoreCp: 31, pv: [] }], timeMs: 1 };
   status.note({ type: "move", index: 3, ply: 1, move: "e2e4", fen: after, report, clockMs: 900 });
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const { live } = await loadContestStatus(join(folder, "live.contest.json"));
+  const { live, phase } = await vi.waitFor(() => loadContestStatus(join(folder, "live.contest.json")), 10_000);
+  assert.equal(phase, "running");
   assert.deepEqual(live, [
     { ...label, fen: start, chess960: false, moves: ["e2e4"], now: after, clocksMs: { white: 900 }, whiteCp: 31 },
   ]);
@@ -67,7 +67,7 @@ test("while a game is played its board can be followed", async () => {
 
 test("a contest that could not start leaves a finished one as it was, and tells one that waits", async () => {
   const path = join(folder, "never.contest.json");
-  const refuse = async () => new StatusWriter(join(folder, "never.pgn"), SPEC, owner).close("failed", "no such book");
+  const refuse = async () => new StatusWriter(join(folder, "never.pgn"), SPEC, now).close("failed", "no such book");
   await refuse();
   await assert.rejects(loadContestStatus(path), { code: "FILE_MISSING" });
   await saveContestStatus(path, { ...newStatus(SPEC, 1), phase: "finished" });
@@ -76,6 +76,12 @@ test("a contest that could not start leaves a finished one as it was, and tells 
   await saveContestStatus(path, newStatus(SPEC, 1));
   await refuse();
   assert.equal((await loadContestStatus(path)).message, "no such book");
+});
+
+test("a contest whose process died has been stopped", async () => {
+  const path = join(folder, "dead.contest.json");
+  await saveContestStatus(path, { ...newStatus(SPEC, 1), phase: "running", process: "1@1" });
+  assert.equal((await loadContestStatus(path)).phase, "stopped");
 });
 
 test("a file that is no status is refused by name", async () => {

@@ -1,7 +1,7 @@
 // What a contest is and where it stands, in a small file beside its games: NAME.contest.json next to NAME.pgn. From it a
 // contest is resumed without repeating its settings, and watched from another process.
 import { z } from "zod";
-import { readText, UserError, writeFile } from "#base";
+import { isProcessAlive, processKey, readText, UserError, writeFile } from "#base";
 import type { ContestEvent, ContestState, GameLabel } from "./events.js";
 import { type ContestSpec, parseContest } from "./spec.js";
 
@@ -22,8 +22,8 @@ export interface ContestStatus {
   spec: ContestSpec;
   phase: ContestPhase;
   message: string; // why it failed; else empty
-  pid: number; // of the process that plays it, or played it last
-  updatedMs: number; // since 1970; while it is played, renewed every few seconds
+  process: string; // key of the one that plays it, or played it last
+  updatedMs: number; // since 1970
   names: string[];
   played: number;
   total: number;
@@ -35,11 +35,7 @@ export interface ContestStatus {
 
 export const STATUS_SUFFIX = ".contest.json";
 const EVERY_MS = 400; // between two writes at least
-const ALIVE_MS = 5_000; // between two writes at most
 const NOTES = 20; // kept, the latest
-
-/** How old the status of a running contest may be; an older one was left behind by a process that died. */
-export const STATUS_STALE_MS = 4 * ALIVE_MS;
 
 /** The status file that belongs to a file of games. */
 export const statusPath = (pgn: string): string => pgn.replace(/\.pgn$/i, "") + STATUS_SUFFIX;
@@ -48,7 +44,7 @@ const SCHEMA = z.object({
   spec: z.unknown(),
   phase: z.enum(CONTEST_PHASES),
   message: z.string(),
-  pid: z.int(),
+  process: z.string(),
   updatedMs: z.number(),
   names: z.array(z.string()),
   played: z.int().min(0),
@@ -59,12 +55,14 @@ const SCHEMA = z.object({
   live: z.array(z.custom<LiveGame>((value) => typeof value === "object" && value !== null && "now" in value)),
 });
 
-/** Reads a status file; one that is missing has the code FILE_MISSING. */
+/** Reads a status file; one that is missing has the code FILE_MISSING. A contest whose process died has been stopped. */
 export async function loadContestStatus(path: string): Promise<ContestStatus> {
   const text = await readText(path);
   try {
     const found = SCHEMA.parse(JSON.parse(text));
-    return { ...found, spec: parseContest(found.spec, path) };
+    const status = { ...found, spec: parseContest(found.spec, path) };
+    if (found.phase !== "running" || isProcessAlive(found.process)) return status;
+    return { ...status, phase: "stopped", live: [], secondsLeft: null };
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError("CONTEST_STATUS", `${path}: this does not describe a contest. Remove it, or restore it.`);
@@ -76,7 +74,7 @@ export const newStatus = (spec: ContestSpec, nowMs: number): ContestStatus => ({
   spec,
   phase: "stopped",
   message: "",
-  pid: 0,
+  process: "",
   updatedMs: nowMs,
   names: [...spec.players],
   played: 0,
@@ -102,10 +100,10 @@ export class StatusWriter {
   constructor(
     pgn: string,
     spec: ContestSpec,
-    private readonly options: { pid: number; now: () => number },
+    private readonly now: () => number, // milliseconds since 1970
   ) {
     this.path = statusPath(pgn);
-    this.status = { ...newStatus(spec, options.now()), phase: "running", pid: options.pid };
+    this.status = { ...newStatus(spec, now()), phase: "running", process: processKey() };
   }
 
   /** Takes an event of the contest; the file follows within half a second. */
@@ -145,7 +143,7 @@ export class StatusWriter {
         Object.assign(status, { played: event.played, total: event.total, state: event.state });
         status.secondsLeft = event.secondsLeft;
     }
-    this.schedule(Math.max(0, this.wroteMs + EVERY_MS - this.options.now()));
+    this.schedule(Math.max(0, this.wroteMs + EVERY_MS - this.now()));
   }
 
   /** Writes how it ended. A contest that could not start is told to a file that waits for it, as one resumed has. */
@@ -168,13 +166,12 @@ export class StatusWriter {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       // A status that cannot be written (a full disk) must not end the contest: its games are what counts.
-      this.writing = this.write().catch(() => {});
-      void this.writing.then(() => this.schedule(ALIVE_MS));
+      this.writing = this.writing.then(() => this.write()).catch(() => {});
     }, delayMs);
   }
 
   private async write(): Promise<void> {
-    this.wroteMs = this.status.updatedMs = this.options.now();
+    this.wroteMs = this.status.updatedMs = this.now();
     await saveContestStatus(this.path, this.status);
   }
 }
