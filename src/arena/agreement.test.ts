@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { parseFen, parseUci, START_FEN } from "#chess";
+import { parseFen, parseUci, START_FEN, valueOfScore } from "#chess";
 import type { Choice, Line } from "#engine";
-import { Agreement, expectedScore, parseMoveLabels, valueOfScore } from "./agreement.js";
+import { Agreement, expectedScore, parseMoveLabels } from "./agreement.js";
 
 const position = parseFen(START_FEN);
 const move = (text: string) => parseUci(position, text)!;

@@ -1,7 +1,7 @@
 // How far a player's moves and values agree with games or labels it has not seen.
 import { kendallTau, UserError } from "#base";
-import { type Move, type Position, parseFen, parseUci } from "#chess";
-import { type Choice, type Line, mateScore, type Player } from "#engine";
+import { expectedPoints, type Move, type Position, parseFen, parseScore, parseUci, valueOfScore } from "#chess";
+import type { Choice, Line, Player } from "#engine";
 import type { Limits } from "#search";
 import { shareInterval } from "./examine.js";
 
@@ -14,12 +14,9 @@ export interface Labelled {
   moves?: ReadonlyMap<Move, number>; // what each legal move is worth, in centipawns for the side to move
 }
 
-/** A score as a value from -1 to 1: tanh(cp / 400), a mate +-1 (near enough). */
-export const valueOfScore = (scoreCp: number): number => Math.tanh(scoreCp / 400);
-
 /** The share of the point a player expects: from its win, draw and loss if it gives them, else from its score. */
 export function expectedScore({ wdl, scoreCp }: Pick<Line, "wdl" | "scoreCp">): number | undefined {
-  if (wdl) return (wdl[0] + wdl[1] / 2) / (wdl[0] + wdl[1] + wdl[2]);
+  if (wdl) return expectedPoints(wdl);
   return scoreCp === undefined ? undefined : (valueOfScore(scoreCp) + 1) / 2;
 }
 
@@ -40,10 +37,8 @@ export function parseMoveLabels(line: string, where: string): Required<Pick<Labe
   const moves = new Map<Move, number>();
   for (const [text, value] of Object.entries(record.moves)) {
     const move = parseUci(position, text);
-    const mate = typeof value === "string" ? /^#(-?\d+)$/.exec(value) : undefined;
-    const score = mate ? mateScore(Number(mate[1])) : value;
-    if (move === undefined || typeof score !== "number")
-      throw wrong(`"${text}": ${JSON.stringify(value)} is no valued move`);
+    const score = parseScore(value);
+    if (move === undefined || score === undefined) throw wrong(`"${text}": ${JSON.stringify(value)} is no valued move`);
     moves.set(move, score);
   }
   return { position, moves };

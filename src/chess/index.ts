@@ -16,6 +16,7 @@ export {
   MATE_CP,
   mateScore,
   movesToMate,
+  PROBABILITY_SCALE_CP,
   parseScore,
   scoreOfProbability,
   scoreOfValue,

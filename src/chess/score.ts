@@ -40,6 +40,9 @@ export const winProbability = (scoreCp: number): number => 0.5 + 0.5 * (2 / (1 +
 /** The score that a win probability stands for; infinite at 0 and 1. */
 export const scoreOfProbability = (probability: number): number => Math.log(probability / (1 - probability)) / SLOPE;
 
+/** Centipawns k for which the value tanh(score / k) is 2 * winProbability - 1. */
+export const PROBABILITY_SCALE_CP = 2 / SLOPE;
+
 /** Centipawns k in the value tanh(score / k) of a position, where nobody chose another. */
 export const VALUE_SCALE_CP = 400;
 

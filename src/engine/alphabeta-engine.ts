@@ -1,8 +1,10 @@
-import { listFolder, readBytes, UserError } from "#base";
-import { type NnueWeights, readNnueNetwork } from "#formats";
-import { findWeights, loadNetwork, Nnue, nnueImage, nnueName, quantiseNnue } from "#models";
+import { UserError } from "#base";
+import type { NnueWeights } from "#formats";
+import { nnueImage, nnueName } from "#models";
 import { AlphaBeta } from "#search";
-import { readShippedNnue, shippedNets } from "./shipped.js";
+import { PLAYING_FAMILIES } from "./families.js";
+import { readNetworkFile } from "./network-file.js";
+import { shippedNets } from "./shipped.js";
 
 /** Uses the small evaluation written by hand, no network. */
 export const BUILTIN = "builtin";
@@ -23,24 +25,24 @@ export async function createAlphaBeta(
   if (network === BUILTIN) {
     return { search: await AlphaBeta.create(options), evaluation: "the small built-in evaluation, no network" };
   }
-  const [shipped] = network === SHIPPED ? (await shippedNets()).filter(({ family }) => family === "nnue") : [];
-  if (network === SHIPPED && !shipped) {
+  if (network === SHIPPED && !(await shippedNets()).some(({ family }) => family === SHIPPED)) {
     const search = await AlphaBeta.create(options);
     return { search, evaluation: "the small built-in evaluation, for no network is shipped" };
   }
-  const weights = shipped ? await readShippedNnue(shipped) : await loadNnue(network);
+  const { path, weights } = await readNnue(network);
   const search = await AlphaBeta.create({ ...options, image: nnueImage(weights) });
-  return { search, evaluation: `${shipped?.file ?? network} (${nnueName(weights)})` };
+  return { search, evaluation: `${path} (${nnueName(weights)})` };
 }
 
 /** The integers a network plays with: from a .nnue, .jnn or .tnn file, or from a run, a checkpoint or its weights. */
-export async function loadNnue(path: string): Promise<NnueWeights> {
-  const isTraining = path.endsWith(".safetensors") || (await listFolder(path)) !== undefined;
-  if (!isTraining) return readNnueNetwork(await readBytes(path), path);
-  const { family, network } = await loadNetwork(await findWeights(path));
-  if (network instanceof Nnue) return quantiseNnue(network, `from ${path}`);
+export const loadNnue = async (network: string): Promise<NnueWeights> => (await readNnue(network)).weights;
+
+async function readNnue(network: string): Promise<{ path: string; weights: NnueWeights }> {
+  const file = await readNetworkFile(network);
+  const { nnue } = PLAYING_FAMILIES[file.family];
+  if (nnue) return { path: file.path, weights: nnue(file) };
   throw new UserError(
     "NNUE_FAMILY",
-    `${path}: a network of the family ${family}; the alpha-beta search plays with networks of the family nnue.`,
+    `${file.path}: a network of the family ${file.family}; the alpha-beta search plays with networks of the family nnue.`,
   );
 }

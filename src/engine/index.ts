@@ -1,13 +1,13 @@
 export { type AlphaBetaEngine, createAlphaBeta, loadNnue } from "./alphabeta-engine.js";
-export { mateOf, wdlOf } from "./alphabeta-player.js";
 export { BENCH_DEPTH, type BenchResult, runBench } from "./bench.js";
+export { type EvaluatorOptions, openEvaluator } from "./evaluators/open.js";
+export { PLAYING_FAMILIES, type PlayingFamily, SEARCHES, type SearchName } from "./families.js";
 export {
   type ByMove,
   type Choice,
   FAULTS,
   type FaultKind,
   type Line,
-  mateScore,
   type Player,
   PlayerFault,
   type Report,

@@ -81,6 +81,3 @@ export interface Player {
   onFault?: (fault: PlayerFault) => void;
   close(): Promise<void>;
 }
-
-/** Score of a mate in `moves` (negative: of being mated) as centipawns. */
-export const mateScore = (moves: number): number => (moves > 0 ? 32001 - 2 * moves : -32000 - 2 * moves);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { parseFen, START_FEN } from "#chess";
-import { mateScore } from "./player.js";
+import { formatUci, mateScore, parseFen, START_FEN } from "#chess";
 import { parsePlayer, resolvePlayer } from "./players.js";
 import { formatGo } from "./uci-client.js";
 import { parseUciOption } from "./uci-options.js";
@@ -133,4 +132,45 @@ test("go says what the clock shows, and never shows zero", () => {
     formatGo({ clock: { ...clock, whiteIncrementMs: 10, blackIncrementMs: 10, movesToGo: 7 } }),
     "go wtime 1 btime 1235 winc 10 binc 10 movestogo 7",
   );
+});
+
+test("a tree search plays with any evaluator, and its options stand behind the question mark", async () => {
+  const position = parseFen("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"); // mate in one
+  for (const text of [
+    "uniform@mcts:200",
+    "rollouts@mcts:200?root=gumbel",
+    "uniform",
+    "nnue@mcts:50?cpuct=2&threads=1",
+  ]) {
+    const player = await resolvePlayer(text);
+    await player.newGame({ seed: 5 });
+    const choice = await player.choose(position, { nodes: 300, multiPv: 2 });
+    assert.equal(formatUci(position, choice.move), "a1a8", text);
+    assert.equal(choice.lines[0].mate, 1, text);
+    assert.ok((choice.visits?.a1a8 ?? 0) > 0 && choice.policy, text);
+    await player.close();
+  }
+});
+
+test("what is set takes effect before the next question, and what is wrong changes nothing", async () => {
+  const player = await resolvePlayer("builtin@ab:500");
+  await player.setOption("EvalFile", "nnue");
+  await player.setOption("Hash", "32");
+  await assert.rejects(player.setOption("hash", "0"), { code: "OPTION_VALUE" });
+  await assert.rejects(player.setOption("Hush", "1"), { code: "OPTION_UNKNOWN", message: /Did you mean "hash"\?/ });
+  assert.ok(((await player.choose(parseFen(START_FEN), {})).nodes ?? 0) >= 400);
+  await player.setOption("network", "missing.nnue");
+  await assert.rejects(player.newGame(), { code: "FILE_MISSING" });
+  assert.ok(await player.choose(parseFen(START_FEN), {})); // with the network it had
+  await player.close();
+});
+
+test("a player that does not exist is answered with those that do", async () => {
+  await assert.rejects(resolvePlayer("nowhere"), {
+    code: "PLAYER_UNKNOWN",
+    message: /random, nnue, builtin, uniform, rollouts.*uci:COMMAND.*@ab, @mcts, @none/s,
+  });
+  await assert.rejects(resolvePlayer("nnue@none"), { code: "PLAYER_SEARCH", message: /@ab, @mcts/ });
+  await assert.rejects(resolvePlayer("uniform@mcts:9?cpoct=2"), { message: /Did you mean "cpuct"\?/ });
+  await assert.rejects(resolvePlayer("moe@none"), { code: "NET_NOT_SHIPPED" });
 });

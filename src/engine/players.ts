@@ -1,10 +1,17 @@
 // The one place where the text a user writes for a player becomes a player.
 import { suggestion, UserError } from "#base";
-import { createAlphaBeta } from "./alphabeta-engine.js";
-import { AlphaBetaPlayer } from "./alphabeta-player.js";
+import { isFamily } from "#models";
+import { BUILTIN } from "./alphabeta-engine.js";
+import { ALPHA_BETA } from "./alphabeta-player.js";
+import { BASELINES } from "./evaluators/open.js";
+import { PLAYING_FAMILIES, SEARCHES, type SearchName } from "./families.js";
+import { MCTS } from "./mcts-player.js";
+import { readNetworkFile } from "./network-file.js";
 import type { Player } from "./player.js";
 import { RandomPlayer } from "./random-player.js";
-import { loadSearchless } from "./searchless.js";
+import { SearchPlayer } from "./search-player.js";
+import { SearchlessPlayer } from "./searchless-player.js";
+import { shippedNets } from "./shipped.js";
 import type { UciTimes } from "./uci-client.js";
 import { UciPlayer } from "./uci-player.js";
 
@@ -12,7 +19,7 @@ import { UciPlayer } from "./uci-player.js";
 export interface NetworkSpec {
   kind: "network";
   network: string; // the name of a shipped network, or a file
-  search: string | undefined; // undefined: the network's usual one
+  search: string | undefined; // undefined: the usual one of the network's family
   nodes: number | undefined;
   options: Map<string, string>; // of the search
 }
@@ -31,22 +38,28 @@ export interface PlayerOptions {
   times?: Partial<UciTimes>; // patience with foreign engines
 }
 
-type Build = (spec: NetworkSpec, name: string, options: PlayerOptions) => Promise<Player> | Player;
+/** The parts of a player with a network, after its search was settled. */
+type Settled = NetworkSpec & { name: string };
 
 /** Players that need no network. */
-const ALONE: Record<string, Build> = {
-  random: (_, name) => new RandomPlayer(name),
+const ALONE: Record<string, (name: string) => Player> = {
+  random: (name) => new RandomPlayer(name),
 };
 
-/** What can be written behind the @, and who builds the player: each search adds its line here. */
-const SEARCHES: Record<string, Build> = {
-  ab: async ({ network, nodes }, name) => new AlphaBetaPlayer(name, (await createAlphaBeta(network)).search, nodes),
-  none: ({ network, options }, name) => loadSearchless(name, network, options),
+/** Who builds the player for what is written behind the @. */
+const BUILDERS: Record<SearchName, (spec: Settled) => Promise<Player>> = {
+  ab: (spec) => SearchPlayer.open(ALPHA_BETA, spec),
+  mcts: (spec) => SearchPlayer.open(MCTS, spec),
+  none: (spec) => SearchlessPlayer.open(spec),
 };
 
-/** The search of a network for which none was written. */
-const usualSearch = (network: string): string | undefined =>
-  network === "nnue" || network === "builtin" || /\.(nnue|jnn|tnn)$/i.test(network) ? "ab" : undefined;
+/** Searches that a network can be played with, the usual one first. */
+async function searchesFor(network: string): Promise<readonly SearchName[]> {
+  if (network === BUILTIN) return ["ab"];
+  if (Object.hasOwn(BASELINES, network)) return ["mcts"];
+  if (isFamily(network)) return PLAYING_FAMILIES[network].searches;
+  return PLAYING_FAMILIES[(await readNetworkFile(network)).family].searches;
+}
 
 const malformed = (text: string, why: string) =>
   new UserError(
@@ -107,25 +120,40 @@ export function parsePlayer(text: string): PlayerSpec {
 export async function resolvePlayer(text: string, options: PlayerOptions = {}): Promise<Player> {
   const spec = parsePlayer(text);
   if (spec.kind === "uci") return UciPlayer.create(text, spec, options.times);
-  const alone = Object.hasOwn(ALONE, spec.network) ? ALONE[spec.network] : undefined;
-  if (alone) {
+  if (Object.hasOwn(ALONE, spec.network)) {
     if (spec.search !== undefined) throw malformed(text, `${spec.network} takes no search.`);
-    return alone(spec, text, options);
+    return ALONE[spec.network](text);
   }
-  const searches = Object.keys(SEARCHES);
-  spec.search ??= usualSearch(spec.network);
-  if (spec.search !== undefined && !searches.includes(spec.search)) {
+  if (spec.search !== undefined && !isSearch(spec.search)) {
     throw new UserError(
       "PLAYER_UNKNOWN",
-      `player "${text}": there is no search "${spec.search}".${suggestion(spec.search, searches)}` +
-        `\nThere is: ${searches.join(", ") || "none"}.`,
+      `player "${text}": there is no search "${spec.search}".${suggestion(spec.search, SEARCHES)}` +
+        `\nThere are: ${SEARCHES.join(", ")}.`,
     );
   }
-  if (spec.options.size > 0 && spec.search !== "none") throw malformed(text, `@${spec.search} takes no options here.`);
-  if (spec.search !== undefined) return SEARCHES[spec.search](spec, text, options);
-  const known = [...Object.keys(ALONE), "uci:COMMAND"];
+  const searches = await searchesFor(spec.network).catch((error) => explain(text, spec.network, error));
+  const search = spec.search ?? searches[0];
+  if (!searches.includes(search)) {
+    throw new UserError(
+      "PLAYER_SEARCH",
+      `player "${text}": a network like this cannot be played with @${search}; it can with ${searches.map((name) => `@${name}`).join(", ")}.`,
+    );
+  }
+  return BUILDERS[search]({ ...spec, name: text });
+}
+
+const isSearch = (text: string): text is SearchName => (SEARCHES as readonly string[]).includes(text);
+
+/** A network that is not there may be a mistyped player: says what players there are. */
+async function explain(text: string, network: string, error: unknown): Promise<never> {
+  if (!(error instanceof UserError) || error.code !== "FILE_MISSING") throw error;
+  const shipped = (await shippedNets()).map(({ family }) => family);
+  const known = [...new Set([...Object.keys(ALONE), ...shipped, BUILTIN, ...Object.keys(BASELINES)])];
   throw new UserError(
     "PLAYER_UNKNOWN",
-    `player "${text}": there is no such player or network.${suggestion(text, known)}\nThere is: ${known.join(", ")}.`,
+    `player "${text}": there is no such player, and no file or run "${network}".${suggestion(network, known)}` +
+      `\nThere are: ${known.join(", ")}, any file or run of a network, and uci:COMMAND; ` +
+      `searches are ${SEARCHES.map((name) => `@${name}`).join(", ")}.`,
+    { cause: error },
   );
 }

@@ -1,7 +1,7 @@
 import { UserError } from "#base";
-import { formatFen, formatUci, type Move, type Position, parseUci } from "#chess";
+import { formatFen, formatUci, type Move, mateScore, type Position, parseUci } from "#chess";
 import type { Asking, Limits, Option, OptionTable } from "#search";
-import { type Choice, type Line, mateScore, type Player, PlayerFault, type Report } from "./player.js";
+import { type Choice, type Line, type Player, PlayerFault, type Report } from "./player.js";
 import { UciClient, type UciTimes } from "./uci-client.js";
 import type { UciOption } from "./uci-options.js";
 

@@ -1,13 +1,13 @@
 // Our side of the UCI protocol (Huber and Meyer-Kahlen, 2006): lines in, lines out. The search runs in workers, so this
 // loop hears `stop` and `isready` at any time. Bad input is answered with `info string` and changes nothing.
 import { messageOf, UserError } from "#base";
-import { formatFen, formatUci, type Position, parseFen, START_FEN } from "#chess";
+import { formatFen, formatUci, movesToMate, type Position, parseFen, START_FEN, wdlOfScore } from "#chess";
 import { type AlphaBetaLimits, isEndless, type SearchReport } from "#search";
 import { type AlphaBetaEngine, createAlphaBeta } from "./alphabeta-engine.js";
-import { formatLine, mateOf, wdlOf } from "./alphabeta-player.js";
 import { BENCH_DEPTH, runBench } from "./bench.js";
 import { drawBoard } from "./board.js";
 import { LagMeter } from "./lag.js";
+import { formatLine } from "./report.js";
 import { strengthOf } from "./strength.js";
 import { type GoRequest, parseGo } from "./uci-go.js";
 import { parsePosition } from "./uci-position.js";
@@ -315,9 +315,9 @@ class UciServer {
     const time = Math.round(timeMs);
     const nps = Math.round(nodes / Math.max(timeMs, 1)) * 1000;
     lines.forEach(({ scoreCp, depth, selDepth, pv }, i) => {
-      const mate = mateOf(scoreCp);
+      const mate = movesToMate(scoreCp);
       const score = mate === undefined ? `cp ${scoreCp}` : `mate ${mate}`;
-      const wdl = this.settings.UCI_ShowWDL ? ` wdl ${wdlOf(scoreCp).join(" ")}` : "";
+      const wdl = this.settings.UCI_ShowWDL ? ` wdl ${wdlOfScore(scoreCp).join(" ")}` : "";
       this.print(
         `info depth ${depth} seldepth ${selDepth} multipv ${i + 1} score ${score}${wdl} nodes ${nodes} nps ${nps} ` +
           `hashfull ${hashFull} tbhits 0 time ${time} pv ${formatLine(position, pv).join(" ")}`,

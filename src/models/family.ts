@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { assert, type Random } from "#base";
 import type { Position } from "#chess";
+import type { MoveTableName } from "#encodings";
 import type { Feeds, Tensor } from "#tensor";
 
 /** What every network has, whatever its family; its parameters are found in its fields. */
@@ -12,6 +13,9 @@ export interface Network {
 export interface Inference {
   outputs: Record<string, Tensor>;
   feeds(positions: readonly Position[]): Feeds[];
+  moves: MoveTableName; // how it numbers moves
+  /** Equal for positions that are fed alike: what an answer is remembered by. */
+  keyOf(position: Position): string;
 }
 
 /** A network in a file. */
@@ -32,6 +36,7 @@ interface FamilySpec<C extends object, N extends Network> {
   network: new (config: C, random: Random) => N;
   inference?(network: N): Inference; // as a graph; none if it is none
   export?(network: N, format: string, samples: readonly Position[]): Exported; // to files that no other family has
+  suffixes?: readonly string[]; // of such files, as ".nnue"
 }
 
 /** A kind of network. What comes in is checked here, so that nobody else needs to know which family it is. */
@@ -46,6 +51,7 @@ export interface Family<C extends object = object, N extends Network = Network> 
   own(network: Network): N;
   readonly inference?: (network: Network) => Inference;
   readonly export?: (network: Network, format: string, samples: readonly Position[]) => Exported;
+  readonly suffixes: readonly string[]; // of files that belong to this family alone
 }
 
 export function defineFamily<C extends object, N extends Network>(spec: FamilySpec<C, N>): Family<C, N> {
@@ -66,6 +72,7 @@ export function defineFamily<C extends object, N extends Network>(spec: FamilySp
     parse,
     build: (config, random) => new spec.network(parse(config), random),
     own,
+    suffixes: spec.suffixes ?? [],
     ...(inference && { inference: (network) => inference(own(network)) }),
     ...(write && { export: (network, format, samples) => write(own(network), format, samples) }),
   };

@@ -9,7 +9,7 @@ export {
 export { FAMILIES, type FamilyName, isFamily } from "./families.js";
 export type { Exported, Family, Inference, Network, Schema } from "./family.js";
 export { findWeights } from "./find.js";
-export { loadNetwork, networkBytes } from "./load.js";
+export { identifyNetwork, loadNetwork, networkBytes, readNetwork } from "./load.js";
 export { type ActionValues, MOE, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";
 export { nnueOutput, quantisationError } from "./nnue-export.js";
@@ -17,6 +17,7 @@ export { NNUE } from "./nnue-family.js";
 export { NNUE_SIZES, Nnue, type NnueConfig } from "./nnue-network.js";
 export { foldFeatures, quantiseNnue } from "./nnue-quantise.js";
 export { syntheticHalfKp, syntheticWide } from "./nnue-synthetic.js";
+export { positionKey } from "./position-key.js";
 export {
   BOARDS,
   type PolicyValue,

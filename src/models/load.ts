@@ -20,6 +20,23 @@ export function networkBytes(
   return writeSafetensors(tensors, { format: "tabiya", family, config: JSON.stringify(network.config) });
 }
 
+/** The family a file's network belongs to: by its name, or as it says itself. */
+export function identifyNetwork(bytes: Uint8Array, path: string): FamilyName {
+  const lower = path.toLowerCase();
+  const names = Object.keys(FAMILIES) as FamilyName[];
+  const owner = names.find((name) => FAMILIES[name].suffixes.some((suffix) => lower.endsWith(suffix)));
+  return owner ?? familyIn(readSafetensors(bytes, path).metadata, path);
+}
+
+function familyIn({ format, family }: Readonly<Record<string, string>>, path: string): FamilyName {
+  if (format === "tabiya" && isFamily(family)) return family;
+  throw new UserError(
+    "WEIGHTS_FAMILY",
+    `${path}: holds tensors, but does not say which network they belong to (family: ${family ?? "missing"}).\n` +
+      `Expected a model.safetensors written by tabiya train, of a family of: ${Object.keys(FAMILIES).join(", ")}.`,
+  );
+}
+
 /** Builds the network of a file written by `networkBytes`. */
 export const loadNetwork = async (path: string): Promise<{ family: FamilyName; network: Network }> =>
   readNetwork(await readBytes(path), path);
@@ -27,15 +44,8 @@ export const loadNetwork = async (path: string): Promise<{ family: FamilyName; n
 /** The same of the file's bytes. */
 export function readNetwork(bytes: Uint8Array, path: string): { family: FamilyName; network: Network } {
   const { tensors, metadata } = readSafetensors(bytes, path);
-  const { format, family, config } = metadata;
-  if (format !== "tabiya" || !isFamily(family)) {
-    throw new UserError(
-      "WEIGHTS_FAMILY",
-      `${path}: holds tensors, but does not say which network they belong to (family: ${family ?? "missing"}).\n` +
-        `Expected a model.safetensors written by tabiya train, of a family of: ${Object.keys(FAMILIES).join(", ")}.`,
-    );
-  }
-  const network = FAMILIES[family].build(parseConfig(path, family, config), new Random(1));
+  const family = familyIn(metadata, path);
+  const network = FAMILIES[family].build(parseConfig(path, family, metadata.config), new Random(1));
   fill(path, network, tensors);
   return { family, network };
 }

@@ -30,6 +30,7 @@ import {
 } from "#tensor";
 import { encodeActionInput } from "./action-input.js";
 import { defineFamily, type Inference } from "./family.js";
+import { positionKey } from "./position-key.js";
 
 export const POSITION_CODES = ["learned", "sinusoidal"] as const;
 export const ACTION_CODES = ["table", "squares"] as const;
@@ -295,6 +296,8 @@ export class Moe {
 function moeInference(network: Moe): Inference {
   const answer = network.forward(input("tokens", [1, FEN_TOKENS], "int32"), input("actions", [1, "q"], "int32"));
   return {
+    moves: "actions1968",
+    keyOf: (position) => positionKey(position, ["halfmoves", "fullmoves"]), // the tokens spell the whole FEN
     outputs: { value: network.values(answer), likeliest: answer.logits.softmax().max(-1).transpose() },
     feeds: (positions) =>
       positions.map((position) => {

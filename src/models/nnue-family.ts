@@ -8,4 +8,5 @@ export const NNUE = defineFamily<NnueConfig, Nnue>({
   schema: NNUE_SCHEMA,
   network: Nnue,
   export: exportNnue,
+  suffixes: [".nnue", ".jnn", ".tnn"],
 });

@@ -135,8 +135,10 @@ export class NnueEvaluator {
   private static loaded: NnueEvaluator | undefined;
   private readonly image: number;
   private readonly room: number;
+  private readonly pawn: number; // in its units
 
   constructor(weights: NnueWeights) {
+    this.pawn = weights.kind === "halfkp" ? PAWN_OF_STOCKFISH_12 : 100;
     const bytes = nnueImage(weights);
     this.image = core.allocate(bytes.length);
     core.bytes.set(bytes, this.image);
@@ -152,6 +154,11 @@ export class NnueEvaluator {
     position.enter();
     core.wasm.nnuePush(0, core.POSITION);
     return core.wasm.nnueEvaluate(0);
+  }
+
+  /** The same in centipawns. */
+  evaluateCp(position: Position): number {
+    return (this.evaluate(position) * 100) / this.pawn;
   }
 }
 

@@ -23,12 +23,14 @@ import {
 } from "#tensor";
 import { defineFamily, type Inference } from "./family.js";
 import { pickMoves } from "./pick-moves.js";
+import { positionKey } from "./position-key.js";
 import { regroupMoves, selectMoves } from "./regroup-moves.js";
 
+/** What a network can see: planes, how moves are numbered with them, and what they show besides the position itself. */
 export const BOARDS = {
-  planes13: { moves: "moves4288", planes: ROW_LENGTHS.planes13 / 64 },
-  planes18: { moves: "moves4672", planes: ROW_LENGTHS.planes18 / 64 },
-  "lc0-112": { moves: "moves1858", planes: ROW_LENGTHS["lc0-112"] / 64 },
+  planes13: { moves: "moves4288", planes: ROW_LENGTHS.planes13 / 64, shows: [] },
+  planes18: { moves: "moves4672", planes: ROW_LENGTHS.planes18 / 64, shows: ["repetitions"] },
+  "lc0-112": { moves: "moves1858", planes: ROW_LENGTHS["lc0-112"] / 64, shows: ["halfmoves"] },
 } as const;
 
 export const POLICY_HEADS = ["conv", "dense"] as const;
@@ -248,8 +250,11 @@ const AT_ONCE = 64; // positions
 /** planes [n, planes, 8, 8] -> policy [n, moves] (logits), value [n], and wdl [n, 3] (probabilities) if the net has them. */
 export function residualInference(network: Residual): Inference {
   const { board } = network.config;
-  const { policy, value, wdl } = network.forward(input("planes", ["n", BOARDS[board].planes, 8, 8]));
+  const { moves, planes, shows } = BOARDS[board];
+  const { policy, value, wdl } = network.forward(input("planes", ["n", planes, 8, 8]));
   return {
+    moves,
+    keyOf: (position) => positionKey(position, shows),
     outputs: { policy, value, ...(wdl && { wdl: wdl.softmax() }) },
     feeds: (positions) =>
       Array.from({ length: Math.ceil(positions.length / AT_ONCE) }, (_, i) => {

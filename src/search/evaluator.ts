@@ -10,6 +10,7 @@ export interface Evaluation {
   moves: readonly Move[]; // all legal moves, in the order of `position.moves()`
   policy: Float32Array; // the share of each of `moves`; they add up to 1
   moveValues?: Float32Array; // what each of `moves` is worth to its mover, where one pass values all of them
+  confidences?: Float32Array; // with them: the share of the likeliest of the values weighed for each
 }
 
 /**
@@ -19,6 +20,8 @@ export interface Evaluation {
 export interface Evaluator {
   /** As many positions at once are answered fastest. */
   readonly batchSize: number;
+  /** Centipawns k in its values tanh(score / k); VALUE_SCALE_CP by default. */
+  readonly scoreScale?: number;
   /**
    * Evaluates positions with at least one legal move each, with the moves that led to them. They are read before the call
    * returns: the caller may change them while it waits.

@@ -12,17 +12,17 @@ export {
   type Option,
   type OptionTable,
   type OptionValues,
+  parseOption,
   parseOptionValue,
   parseOptionValues,
 } from "./options.js";
 export { RolloutEvaluator } from "./rollouts.js";
-export {
-  type Asking,
-  MATE_FOUND_CP,
-  type RootMove,
-  type Search,
-  type SearchLine,
-  type SearchReport,
+export type {
+  Asking,
+  RootMove,
+  Search,
+  SearchLine,
+  SearchReport,
 } from "./search.js";
 export { allotTime, type OwnClock, stretch, type ThinkingTime, thinkingTime } from "./time.js";
 export { UniformEvaluator } from "./uniform.js";

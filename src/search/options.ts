@@ -68,7 +68,23 @@ export function parseOptionValue(where: string, name: string, option: Option, te
   }
 }
 
-/** Reads `name=value` pairs by a table; names may be ours or UCI's, in any case. Options not given have their defaults. */
+/** Finds an option by any of its names, ours or UCI's, in any case, and reads its value. */
+export function parseOption<T extends OptionTable>(
+  where: string,
+  table: T,
+  wanted: string,
+  text: string,
+): { name: keyof T & string; value: boolean | number | string } {
+  const name = findOption(table, wanted);
+  if (name !== undefined) return { name, value: parseOptionValue(where, name, table[name], text) };
+  const known = Object.keys(table);
+  throw new UserError(
+    "OPTION_UNKNOWN",
+    `${where}: there is no option "${wanted.slice(0, 80)}".${suggestion(wanted, known)}\nThere are: ${known.join(", ") || "none"}.`,
+  );
+}
+
+/** Reads `name=value` pairs by a table. Options not given have their defaults. */
 export function parseOptionValues<T extends OptionTable>(
   where: string,
   table: T,
@@ -76,15 +92,8 @@ export function parseOptionValues<T extends OptionTable>(
 ): OptionValues<T> {
   const values = defaultValues(table);
   for (const [wanted, text] of given) {
-    const name = findOption(table, wanted);
-    if (name === undefined) {
-      const known = Object.keys(table);
-      throw new UserError(
-        "OPTION_UNKNOWN",
-        `${where}: there is no option "${wanted.slice(0, 80)}".${suggestion(wanted, known)}\nThere are: ${known.join(", ") || "none"}.`,
-      );
-    }
-    Object.assign(values, { [name]: parseOptionValue(where, name, table[name], text) });
+    const { name, value } = parseOption(where, table, wanted, text);
+    Object.assign(values, { [name]: value });
   }
   return values;
 }

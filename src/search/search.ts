@@ -40,9 +40,6 @@ export interface SearchReport {
   moves?: readonly RootMove[]; // where the search keeps statistics of all moves
 }
 
-/** From here on a score is a mate. */
-export const MATE_FOUND_CP = 31_744;
-
 /** A search of one position at a time. */
 export interface Search {
   /** Finds the best lines of a position that has a legal move. The position is read before the call returns. */

@@ -129,6 +129,7 @@ class Run {
         multiPv: limits.multiPv ?? 1,
         timeMs: budget.elapsedMs,
         treeMb: settings.treeMb,
+        scoreScale: this.evaluator.scoreScale,
       });
     if (!interrupt.fired) descents.tryMates(root.candidates);
     await this.simulate(descents, root, budget, () => {

@@ -13,10 +13,10 @@ export interface MctsReport extends SearchReport {
 const LONGEST_PV = 32;
 
 /** Centipawns of a value from -1 to 1, or the score of a mate. */
-function scoreOf(tree: Tree, child: number): number {
+function scoreOf(tree: Tree, child: number, scoreScale: number | undefined): number {
   if (tree.lower[child] === 1) return MATE_CP - (tree.plies[child] + 1);
   if (tree.upper[child] === -1) return tree.plies[child] + 1 - MATE_CP;
-  return scoreOfValue(worthOf(tree, child)) + 0; // never -0
+  return scoreOfValue(worthOf(tree, child), scoreScale) + 0; // never -0
 }
 
 /** What a root move is worth to the mover; an unvisited one as much as the root. */
@@ -72,7 +72,7 @@ export function makeReport(
   root: Root,
   order: readonly number[],
   counts: Counts,
-  { multiPv, timeMs, treeMb }: { multiPv: number; timeMs: number; treeMb: number },
+  { multiPv, timeMs, treeMb, scoreScale }: { multiPv: number; timeMs: number; treeMb: number; scoreScale?: number },
 ): MctsReport {
   const { simulations, depthSum, deepest } = counts;
   const depth = Math.max(1, Math.round(depthSum / Math.max(1, simulations)));
@@ -80,7 +80,8 @@ export function makeReport(
   const lines = order.slice(0, multiPv).map((child): SearchLine => {
     const wdl = wdlOf(tree, child);
     const pv = variation(tree, child);
-    return { scoreCp: scoreOf(tree, child), ...(wdl && { wdl }), depth, selDepth, visits: tree.visits[child], pv };
+    const scoreCp = scoreOf(tree, child, scoreScale);
+    return { scoreCp, ...(wdl && { wdl }), depth, selDepth, visits: tree.visits[child], pv };
   });
   return {
     lines,

@@ -97,8 +97,8 @@ test("a temperature draws among the moves, the same for the same seed; other opt
     }
   });
   await assert.rejects(resolvePlayer(`${path}@none?temprature=1`), {
-    code: "PLAYER_OPTION",
-    message: /temperature=NUMBER/,
+    code: "OPTION_UNKNOWN",
+    message: /Did you mean "temperature"\?/,
   });
-  await assert.rejects(resolvePlayer(`${path}@none?temperature=hot`), { code: "PLAYER_OPTION" });
+  await assert.rejects(resolvePlayer(`${path}@none?temperature=hot`), { code: "OPTION_VALUE" });
 });

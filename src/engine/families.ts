@@ -1,0 +1,44 @@
+import { PROBABILITY_SCALE_CP } from "#chess";
+import { type NnueWeights, readNnueNetwork } from "#formats";
+import { type FamilyName, inferenceOf, NNUE, quantiseNnue, readNetwork } from "#models";
+import type { Evaluator } from "#search";
+import { fitActions } from "./evaluators/actions.js";
+import { BatchingEvaluator, type Fit } from "./evaluators/batching.js";
+import { type FitOptions, fitPolicy } from "./evaluators/policy.js";
+import { StaticEvaluator } from "./evaluators/static.js";
+import type { NetworkFile } from "./network-file.js";
+
+export const SEARCHES = ["ab", "mcts", "none"] as const;
+export type SearchName = (typeof SEARCHES)[number];
+
+/** How networks of a family play. */
+export interface PlayingFamily {
+  searches: readonly SearchName[]; // that they can be played with, the usual one first
+  evaluator(file: NetworkFile, options: { threads: number }): Promise<Evaluator>;
+  nnue?(file: NetworkFile): NnueWeights; // the integers of the alpha-beta search
+}
+
+/** A network that is a graph, by the fit for what its graph says. */
+const graph =
+  (fitGraph: (...parameters: Parameters<typeof fitPolicy>) => Promise<Fit>, usual: Partial<FitOptions> = {}) =>
+  async ({ bytes, path }: NetworkFile, { threads }: { threads: number }): Promise<Evaluator> => {
+    const { family, network } = readNetwork(bytes, path);
+    return new BatchingEvaluator(await fitGraph(inferenceOf(family, network), { ...usual, threads }));
+  };
+
+/** A file of integers as others use, or the weights that training keeps. */
+function nnueOf({ bytes, path }: NetworkFile): NnueWeights {
+  if (!path.endsWith(".safetensors")) return readNnueNetwork(bytes, path);
+  return quantiseNnue(NNUE.own(readNetwork(bytes, path).network), `from ${path}`);
+}
+
+/** Every family as it plays. Nothing else in this folder switches on a family's name. */
+export const PLAYING_FAMILIES: Record<FamilyName, PlayingFamily> = {
+  residual: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
+  moe: { searches: ["none", "mcts"], evaluator: graph(fitActions, { scoreScale: PROBABILITY_SCALE_CP }) },
+  nnue: {
+    searches: ["ab", "mcts"],
+    evaluator: async (file) => new StaticEvaluator(nnueOf(file)),
+    nnue: nnueOf,
+  },
+};
