@@ -197,3 +197,17 @@ test("noise bends every evaluation, by no more than was said, and each seed in i
   for (const each of bent) assert.ok(Math.abs(each - exact) <= 40, `${each}, without noise ${exact}`);
   assert.equal(await score({ cp: 0, seed: 1 }), exact);
 });
+
+test("the answer is the line that was reported last, wherever a limit of nodes cuts an iteration", async () => {
+  for (const fen of [START_FEN, "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"]) {
+    for (let nodes = 500; nodes < 12_000; nodes += 250) {
+      let reported: SearchReport | undefined;
+      const onReport = (report: SearchReport) => {
+        reported = report;
+      };
+      await search.clear();
+      const { lines } = await search.search(parseFen(fen), { nodes }, { onReport });
+      assert.deepEqual(reported?.lines[0].pv, lines[0].pv, `${fen}, ${nodes} nodes`);
+    }
+  }
+});

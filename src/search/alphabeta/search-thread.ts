@@ -137,7 +137,12 @@ export class SearchThread {
       for (let line = 0; line < lines && whole; line++) whole = await this.searchLine(depth, line, most, breathe);
       const before = last;
       last = this.report(whole ? depth : depth - 1, lines, now());
-      if (!whole) break;
+      if (!whole) {
+        // Half an iteration may have changed the answer: whoever listens heard of another one.
+        const isNews = last.lines[0].pv.join() !== before.lines[0].pv.join();
+        if (index === 0 && depth > 1 && isNews) report(last);
+        break;
+      }
       if (index !== 0) continue;
       report(last);
       const best = last.lines[0];
