@@ -7,7 +7,7 @@ import { mutate } from "./mutate.mjs";
 const FOLDER = new URL("corpus/", import.meta.url);
 const WORDS = [
   "1. ", "1... ", " 1-0 ", " 1/2-1/2 ", "*", "{", "}", "(", ")", ";", "\n%", "$5 ", "--", "O-O", "[%eval 0.3]", "[%eval #-2]",
-  "[%clk 0:00:01]", '[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n', '[Variant "Chess960"]\n', '\n\n[Event "x"]\n', '"]', "\\", "e.p.",
+  "[%clk 0:00:01]", "+0.31/7 0.1s", "-M3/7 0.1s", "\0", "♘f3", "[", '[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n', '[Variant "Chess960"]\n', '\n\n[Event "x"]\n', '"]', "\\", "e.p.",
 ]; // biome-ignore format: a list of words
 
 /** Everything a line of moves holds; every move is checked against the legal ones on the way. */

@@ -10,12 +10,16 @@ export function formatSan(position: Position, move: Move): string {
   return String.fromCharCode(...core.bytes.subarray(TEXT, TEXT + length));
 }
 
+/** Figurines as letters: white ones and black ones stand in this order in Unicode. */
+const plainLetters = (text: string) =>
+  text.replace(/[\u2654-\u265f]\ufe0e?/g, (figurine) => "KQRBNP"[(figurine.charCodeAt(0) - 0x2654) % 6]);
+
 /**
  * The legal move a text means, or undefined if it is unreadable, illegal or ambiguous. Check marks and annotations may
- * be missing or wrong; superfluous origins (Ng1f3) and castling with zeros are understood.
+ * be missing or wrong; superfluous origins (Ng1f3), UCI (g1f3, e1g1), figurines, e8=q and castling with zeros are understood.
  */
 export function parseSan(position: Position, text: string): Move | undefined {
   position.enter();
-  const found = wasm.parseSan(POSITION, TEXT, core.putText(text), SCRATCH);
+  const found = wasm.parseSan(POSITION, TEXT, core.putText(plainLetters(text)), SCRATCH);
   return found > 0 ? found : undefined;
 }

@@ -47,8 +47,13 @@ export interface Io {
   emit(record: object): void;
   /** Whether `--json` was given. */
   json: boolean;
-  /** Aborted by Ctrl-C: long work stops at the next safe point, with its state saved, and the program exits 130. */
-  signal: AbortSignal;
+  /** The work is done and told, but its answer is bad news: the program exits 1. */
+  fail(): void;
+  /**
+   * Aborted by Ctrl-C: long work stops at the next safe point, with its state saved, and the program exits 130. A command that
+   * never asks for it is ended at once.
+   */
+  readonly signal: AbortSignal;
 }
 
 export interface Command {

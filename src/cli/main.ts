@@ -19,11 +19,16 @@ function writeAll(file: number, text: string): void {
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
 const interrupt = new AbortController();
-process.on("SIGINT", () => {
-  if (interrupt.signal.aborted) process.exit(130); // asked twice: leave at once
-  interrupt.abort();
-});
-process.on("SIGTERM", () => interrupt.abort());
+
+/** From now on a signal asks the command to stop. Before, and for a command that never listens, it ends the process. */
+function listen(): void {
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.removeAllListeners(name).on(name, () => {
+      if (interrupt.signal.aborted) process.exit(130); // asked twice: leave at once
+      interrupt.abort();
+    });
+  }
+}
 
 const output = {
   stdout: (text: string) => writeAll(1, text),
@@ -31,5 +36,9 @@ const output = {
   columns: () => (process.stderr.isTTY ? process.stderr.columns : undefined),
 };
 const argv = process.argv.slice(2);
-const code = await runProgram(await loadCommands(argv), argv, output, { version, signal: interrupt.signal });
+const code = await runProgram(await loadCommands(argv), argv, output, {
+  version,
+  signal: interrupt.signal,
+  onListen: listen,
+});
 process.exit(code);

@@ -30,7 +30,7 @@ const BROKEN = '[Event "b"]\n\n1. e4\nKe2 *\n\n';
 test("games, plies, errors and bytes are summed over files", async () => {
   const { code, stdout } = await run(file("a.pgn", GOOD + BROKEN), file("b.pgn", GOOD), "--json");
   const { games, plies, errors, bytes, seconds, bad } = JSON.parse(stdout);
-  assert.equal(code, 0);
+  assert.equal(code, 1);
   assert.deepEqual({ games, plies, errors, bytes }, { games: 2, plies: 6, errors: 1, bytes: 2 * GOOD.length + BROKEN.length }); // biome-ignore format: one line
   assert.ok(seconds > 0);
   assert.deepEqual(bad, [
@@ -42,6 +42,11 @@ test("people are told where a broken game stands and why", async () => {
   const { stdout } = await run(file("c.pgn", GOOD + BROKEN));
   assert.match(stdout, /^1 games, 3 plies/);
   assert.match(stdout, /1 broken games were skipped:\n {2}.*c\.pgn: game 2, line 8: the move Ke2/);
+});
+
+test("the exit code says whether games were broken", async () => {
+  assert.equal((await run(file("good.pgn", GOOD))).code, 0);
+  assert.equal((await run(file("bad.pgn", BROKEN + GOOD))).code, 1);
 });
 
 test("what is no file of games gives one clear message and exit code 1", async () => {

@@ -61,7 +61,7 @@ export default command({
   details:
     "Reads .pgn, also compressed (.zst, .gz, .bz2, .zip), and - for standard input. `games` counts those that could be read, " +
     "`errors` those that are broken and were skipped. Games of variants other than chess and Chess960 are games, but their " +
-    "moves are not checked (`unsupported`).",
+    "moves are not checked (`unsupported`). Exits 1 if games were broken.",
   examples: [
     "tabiya pgn check games.pgn",
     "tabiya pgn check *.pgn.zst --json",
@@ -81,6 +81,7 @@ export default command({
     io.print(errors === 0 ? "no broken games" : `${errors} broken games were skipped:`);
     for (const { file, game, line, reason } of bad) io.print(`  ${file}: game ${game}, line ${line}: ${reason}`);
     if (errors > bad.length) io.print(`  and ${errors - bad.length} more`);
+    if (errors > 0) io.fail();
     const peakMemoryMb = Math.round(process.resourceUsage().maxRSS / 1024);
     return { games, plies, errors, seconds, bytes, unsupported, peakMemoryMb, bad };
   },

@@ -87,14 +87,14 @@ function explain(error: unknown): { text: string; code: number } {
 }
 
 /**
- * Runs one command line and returns the exit code: 0, 1 for the user's mistake (one clear message), 2 for ours, 130
- * after Ctrl-C.
+ * Runs one command line and returns the exit code: 0, 1 for the user's mistake (one clear message) or a bad answer, 2 for
+ * our mistake, 130 after Ctrl-C. `onListen` is called when a command begins to watch the signal.
  */
 export async function runProgram(
   commands: readonly Command[],
   argv: readonly string[],
   output: Output,
-  options: { version: string; signal?: AbortSignal },
+  options: { version: string; signal?: AbortSignal; onListen?: () => void },
 ): Promise<number> {
   const signal = options.signal ?? new AbortController().signal;
   const json = argv.includes("--json");
@@ -137,7 +137,13 @@ export async function runProgram(
       });
       const io: Io = {
         json,
-        signal,
+        get signal() {
+          options.onListen?.();
+          return signal;
+        },
+        fail: () => {
+          exitCode = 1;
+        },
         progress: lines.progress,
         print: (text) => {
           lines.clear();

@@ -22,7 +22,7 @@
 import { POSITION_BYTES } from "../rules/layout";
 import { readFen } from "../rules/fen";
 import { copyPosition, play, side } from "../rules/position";
-import { parseSan, SAN_AMBIGUOUS, SAN_ILLEGAL } from "../rules/san";
+import { parseSan, SAN_AMBIGUOUS, SAN_ILLEGAL, SAN_UNREADABLE } from "../rules/san";
 import { HIGHEST_CP, MATE_CP } from "../rules/score";
 
 // What readGame returns.
@@ -43,8 +43,7 @@ const AMBIGUOUS: i32 = 3;
 const NULL_MOVE: i32 = 4;
 const OPEN_COMMENT: i32 = 5;
 const OPEN_VARIATION: i32 = 6;
-const STRAY: i32 = 7; // a bracket that closes nothing
-const BAD_TAG: i32 = 8;
+const BAD_TAG: i32 = 7;
 
 const NOTE_COMMENT: i32 = 1;
 const NOTE_NAG: i32 = 2;
@@ -59,8 +58,10 @@ const NO_EVAL: i32 = -32768;
 const RAN_OUT: usize = 0;
 const BROKEN: usize = 1;
 
+// White space; also NUL and Ctrl-Z (1a), which old programs and damaged disks leave in texts.
+const SPACES: u64 = 0x00000001_04003e01;
 // Characters that end a move: white space ( ) * , . ; < > and [ ] { } $
-const ENDS_LOW: u64 = 0x58005710_00003e00 | (<u64>1 << 32);
+const ENDS_LOW: u64 = 0x58005710_00000000 | SPACES;
 const ENDS_HIGH: u64 = (<u64>1 << 27) | (<u64>1 << 29) | (<u64>1 << 59) | (<u64>1 << 61);
 
 @inline
@@ -81,7 +82,7 @@ function isLetter(char: i32): bool {
 
 @inline
 function isSpace(char: i32): bool {
-  return char == 32 || <u32>(char - 9) < 5;
+  return char <= 32 && ((SPACES >> char) & 1) != 0;
 }
 
 /** Whether the text at an address is this word of at most 8 letters, of any case, given in lower case. */
@@ -98,15 +99,20 @@ function isEvent(at: usize, end: usize): bool {
   return at + 8 <= end && load<u64>(at) == 0x2220746e6576455b;
 }
 
+/** Where the value of a tag begins if the `[` at an address looks like one; else BROKEN, or RAN_OUT. */
+function findTagValue(from: usize, end: usize): usize {
+  let at = from + 1;
+  while (at < end && (isLetter(load<u8>(at)) || isDigit(load<u8>(at)) || load<u8>(at) == 0x5f)) at++;
+  if (at < end && at == from + 1) return BROKEN;
+  while (at < end && load<u8>(at) == 32) at++;
+  if (at >= end) return RAN_OUT;
+  return load<u8>(at) == 0x22 ? at : BROKEN;
+}
+
 /** The `[` of the next line that looks like a tag, or RAN_OUT. */
 function findTagLine(from: usize, end: usize): usize {
   for (let at = from; at + 1 < end; at++) {
-    if (load<u8>(at) != 10 || load<u8>(at + 1) != 0x5b) continue;
-    let next = at + 2;
-    while (next < end && (isLetter(load<u8>(next)) || isDigit(load<u8>(next)) || load<u8>(next) == 0x5f)) next++;
-    if (next == at + 2) continue;
-    while (next < end && load<u8>(next) == 32) next++;
-    if (next < end && load<u8>(next) == 0x22) return at + 1;
+    if (load<u8>(at) == 10 && load<u8>(at + 1) == 0x5b && findTagValue(at + 1, end) > BROKEN) return at + 1;
   }
   return RAN_OUT;
 }
@@ -156,12 +162,17 @@ function readTag(from: usize, end: usize, entry: usize): usize {
   return RAN_OUT;
 }
 
-/** The `}` of a comment. */
+/**
+ * The `}` of a comment. Where the comment goes on past what begins a game, it was never closed; unless a `}` follows before
+ * the next `{` and the next game, for then somebody quotes a game.
+ */
 function findCommentEnd(from: usize, end: usize): usize {
+  let games = 0;
   for (let at = from; at < end; at++) {
     const char = <i32>load<u8>(at);
     if (char == 0x7d) return at;
-    if (char == 10 && isEvent(at + 1, end)) return BROKEN;
+    if (char == 0x7b && games) return BROKEN;
+    if (char == 10 && isEvent(at + 1, end) && ++games > 1) return BROKEN;
   }
   return RAN_OUT;
 }
@@ -171,6 +182,16 @@ function findLineEnd(from: usize, end: usize): usize {
   let at = from;
   while (at < end && load<u8>(at) != 10 && load<u8>(at) != 13) at++;
   return at;
+}
+
+/** The `]` of a bracket that begins no tag, if it stands on the same line; else the bracket itself, or RAN_OUT. */
+function findBracketEnd(from: usize, end: usize): usize {
+  for (let at = from + 1; at < end; at++) {
+    const char = <i32>load<u8>(at);
+    if (char == 0x5d) return at;
+    if (char == 10 || char == 13) return from;
+  }
+  return RAN_OUT;
 }
 
 /** The `)` that closes a variation. */
@@ -244,6 +265,36 @@ function parseClock(from: usize, end: usize): i32 {
   return <i32>min<f64>(Math.floor(seconds * 1000 + 0.5), i32.MAX_VALUE);
 }
 
+/**
+ * Reads "+0.19/6 0.063s" or "-M4/12 0.1s", as cutechess and fastchess write it after a move: what its player found, in his
+ * own view, before he moved; M counts plies. `mover` made the move. NO_EVAL if the comment begins otherwise.
+ */
+function parseFinding(from: usize, end: usize, mover: i32): i32 {
+  let at = from;
+  while (at < end && isSpace(load<u8>(at))) at++;
+  const sign = at < end ? <i32>load<u8>(at) : 0;
+  const negative = sign == 0x2d;
+  if (negative || sign == 0x2b) at++;
+  const mate = at < end && load<u8>(at) == 0x4d;
+  if (mate) at++;
+  const digits = at;
+  let value: f64 = 0;
+  while (at < end && isDigit(load<u8>(at))) value = value * 10 + <f64>(load<u8>(at++) - 0x30);
+  if (at == digits) return NO_EVAL;
+  if (!mate) {
+    if (at >= end || load<u8>(at++) != 0x2e) return NO_EVAL;
+    let unit = 0.1;
+    for (; at < end && isDigit(load<u8>(at)); at++, unit /= 10) value += <f64>(load<u8>(at) - 0x30) * unit;
+  }
+  if (at + 1 >= end || load<u8>(at) != 0x2f || !isDigit(load<u8>(at + 1))) return NO_EVAL;
+  let found = <i32>min<f64>(Math.floor(value * 100 + 0.5), HIGHEST_CP);
+  if (mate) {
+    const moves = (<i32>min<f64>(value, 1998) + 1) >> 1;
+    found = MATE_CP - (negative ? 2 * moves : max(2 * moves - 1, 0));
+  }
+  return negative == (mover == 1) ? found : -found;
+}
+
 /** Looks for [%eval ...] and [%clk ...] in a comment. */
 function readCommands(from: usize, end: usize, turn: i32, evalAt: usize, clockAt: usize): void {
   for (let at = from; at + 7 < end; at++) {
@@ -277,6 +328,17 @@ function parseResult(at: usize, length: i32): i32 {
   if (word == 0x302d31) return 1;
   if (word == 0x312d30) return 2;
   return word == 0x322f31 ? 3 : -1;
+}
+
+/** Whether ".p." stands at the address: the rest of "e.p." */
+function isPassing(at: usize, end: usize): bool {
+  return at + 3 <= end && load<u16>(at) == 0x702e && load<u8>(at + 2) == 0x2e;
+}
+
+/** Whether a word is a check mark that stands apart: +, ++ or #. */
+function isCheckMark(from: usize, end: usize): bool {
+  for (let at = from; at < end; at++) if (load<u8>(at) != 0x2b && load<u8>(at) != 0x23) return false;
+  return true;
 }
 
 /** The NAG of ! ? !! ?? !? ?! at the end of a word, or 0. */
@@ -402,13 +464,13 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
     if (char == 0x5b) {
       if (at + 1 >= end && !isLast) return MORE;
       if (inMoves) {
-        if (at + 1 < end && isLetter(load<u8>(at + 1))) break; // the next game: this one has no result
-        fail(BAD_TAG, at, findLineEnd(at, end));
-        at = findTagLine(at, end);
-        if (at != RAN_OUT) break;
-        if (!isLast) return MORE;
-        at = end;
-        break;
+        const value = findTagValue(at, end);
+        if (value == RAN_OUT && !isLast) return MORE;
+        if (value > BROKEN) break; // the next game: this one has no result
+        const close = findBracketEnd(at, end);
+        if (close == RAN_OUT && !isLast) return MORE;
+        at = max(at, close) + 1;
+        continue;
       }
       if (tag + 16 > tagLimit) return FULL;
       const next = readTag(at, end, tag);
@@ -452,13 +514,15 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       if ((close == RAN_OUT || close == end) && !isLast) return MORE;
       if (close <= BROKEN) {
         fail(OPEN_COMMENT, at, findLineEnd(at, end));
-        at = close == RAN_OUT ? end : findTagLine(at, end);
+        at = findTagLine(at, end) || end;
         break;
       }
       if (playing) {
         if (note + NOTE_BYTES > noteLimit) return FULL;
         note = putNote(note, NOTE_COMMENT, slot - firstSlot, at + 1, close - at - 1);
         readCommands(at + 1, close, side(p), evals + (slot << 1), clocks + (slot << 2));
+        const before = evals + ((slot - 1) << 1); // what a player found is about the position he looked at
+        if (slot > firstSlot && load<i16>(before) == NO_EVAL) store<i16>(before, parseFinding(at + 1, close, side(p) ^ 1));
       }
       at = close + usize(close < end);
       continue;
@@ -489,7 +553,7 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       if (close == RAN_OUT && !isLast) return MORE;
       if (close <= BROKEN) {
         fail(OPEN_VARIATION, at, findLineEnd(at, end));
-        at = close == RAN_OUT ? end : findTagLine(at, end);
+        at = findTagLine(at, end) || end;
         break;
       }
       if (playing) {
@@ -515,10 +579,7 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
     if (stop >= end && !isLast) return MORE;
     const length = <i32>(stop - at);
     if (length == 0) {
-      // one of ) } ] > < , that means nothing here
-      fail(STRAY, at, at + 1);
-      playing = false;
-      at++;
+      at++; // one of ) } ] > < , that means nothing here
       continue;
     }
     if (isDigit(char)) {
@@ -533,7 +594,14 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       continue;
     }
 
-    const move = parseSan(p, at, length, list);
+    let move = parseSan(p, at, length, list);
+    if (move == SAN_UNREADABLE && length > 4 && load<u8>(stop - 1) == 0x65) {
+      if (stop + 3 > end && !isLast) return MORE;
+      if (isPassing(stop, end)) {
+        move = parseSan(p, at, length - 1, list); // exd6e.p.
+        stop += 3;
+      }
+    }
     if (move > 0) {
       if (slot + 1 >= slotLimit || slot - firstSlot >= LONGEST_GAME) return FULL;
       play(p, move);
@@ -559,9 +627,13 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       at = stop;
       continue;
     }
+    if (isCheckMark(at, stop) || isWord(at, length, 0x7065, 2)) {
+      at = stop; // + or # or ep
+      continue;
+    }
     if (char == 0x65 && length == 1) {
       if (stop + 3 > end && !isLast) return MORE;
-      if (stop + 3 <= end && load<u16>(stop) == 0x702e && load<u8>(stop + 2) == 0x2e) {
+      if (isPassing(stop, end)) {
         at = stop + 3; // e.p.
         continue;
       }
@@ -588,7 +660,7 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       if ((close == RAN_OUT || close == end) && !isLast) return MORE;
       if (close <= BROKEN) {
         fail(OPEN_COMMENT, at, findLineEnd(at, end));
-        at = close == RAN_OUT ? end : findTagLine(at, end);
+        at = findTagLine(at, end) || end;
         break;
       }
       if (playing) {

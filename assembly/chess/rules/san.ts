@@ -55,6 +55,15 @@ function roleOf(char: i32): i32 {
   return -1;
 }
 
+const FIGURINE_BYTES: usize = 3; // U+2654 to U+265F in UTF-8: e2 99 and 94 to 9f, king to pawn of each colour
+
+/** The role of the figurine at an address, or -1. */
+function figurine(at: usize): i32 {
+  if (load<u16>(at) != 0x99e2) return -1;
+  const index = <i32>load<u8>(at, 2) - 0x94;
+  return index < 0 || index > 11 ? -1 : KING - (index % 6);
+}
+
 /** Squares from which a piece of the role reaches `to`, of either colour. */
 @inline
 function origins(role: i32, to: i32, occupied: u64): u64 {
@@ -118,9 +127,17 @@ function findPawnMove(p: usize, to: i32, fromFile: i32, fromRank: i32, promotion
   return isSafe(p, us, PAWN, from, to, captured) ? kind | (from << 6) | to : SAN_ILLEGAL;
 }
 
+/** Whether the move is how UCI writes castling: the king goes two files, or onto his own rook. */
+function isCastlingUci(p: usize, from: i32, to: i32): bool {
+  if (from >> 3 != to >> 3) return false;
+  const mine = colorSet(p, side(p)) & bit(to);
+  return mine ? (roleSet(p, ROOK) & bit(to)) != 0 : (from & 7) == 4 && abs(from - to) == 2;
+}
+
 /**
- * Finds the legal move a text means, or one of the codes above. Accepted: standard SAN; also superfluous origins
- * (Ng1f3, e2e4), a missing x, = or +, zeros for castling, and any of + # ! ? at the end. `scratch` holds a move list.
+ * Finds the legal move a text means, or one of the codes above. Accepted: standard SAN; also superfluous origins (Ng1f3, e2e4),
+ * UCI (g1f3, e1g1, h7h8q), figurines, a missing x, = or +, h8=q, "ep" behind a capture, zeros for castling, and any of
+ * + # ! ? at the end. `scratch` holds a move list.
  */
 export function parseSan(p: usize, text: usize, length: i32, scratch: usize): i32 {
   let end = text + <usize>length;
@@ -144,14 +161,26 @@ export function parseSan(p: usize, text: usize, length: i32, scratch: usize): i3
 
   let role = roleOf(first);
   if (role >= 0) at++;
-  else role = PAWN;
+  else if (end - at > FIGURINE_BYTES) {
+    role = figurine(at);
+    if (role >= 0) at += FIGURINE_BYTES;
+    if (role >= 0 && load<u16>(at) == 0xb8ef) at += 3; // U+FE0E: as text, not as a picture
+  }
+  const isNamed = role >= 0;
+  if (!isNamed) role = PAWN;
 
   let promotion = -1;
   if (role == PAWN && end - at >= 3) {
-    const last = roleOf(load<u8>(end - 1));
+    if (end - at >= 6 && load<u16>(end - 2) == 0x7065) end -= 2; // ep
+    let last = roleOf(load<u8>(end - 1) & 0xdf); // of either case
+    let size: usize = 1;
+    if (last < 0 && end - at >= 5) {
+      last = figurine(end - FIGURINE_BYTES);
+      size = FIGURINE_BYTES;
+    }
     if (last > PAWN && last < KING) {
       promotion = last;
-      end--;
+      end -= size;
       if (load<u8>(end - 1) == 0x3d) end--; // =
     }
   }
@@ -168,6 +197,13 @@ export function parseSan(p: usize, text: usize, length: i32, scratch: usize): i3
   if (end > at && (<i32>load<u8>(end - 1) - 0x61 & ~7) == 0) fromFile = <i32>load<u8>(--end) - 0x61;
   if (end != at) return SAN_UNREADABLE;
 
+  if (!isNamed && fromRank >= 0 && fromFile >= 0) {
+    const from = (fromRank << 3) | fromFile;
+    const piece = pieceOn(p, from);
+    if (piece) role = (piece & 7) - 1;
+    if (role == KING && isCastlingUci(p, from, to)) return findCastling(p, to > from, scratch);
+    if (role != PAWN && promotion >= 0) return SAN_ILLEGAL;
+  }
   if (role == PAWN) return findPawnMove(p, to, fromFile, fromRank, promotion);
 
   const us = side(p);

@@ -26,8 +26,7 @@ const REASONS: Record<number, (text: string, where: string) => string> = {
   4: (text, where) => `"${text}" ${where} is a null move, which no game can contain.`,
   5: (text) => `the comment that begins with ${text} is never closed by "}".`,
   6: (text) => `the variation that begins with ${text} is never closed by ")".`,
-  7: (text, where) => `"${text}" ${where} closes nothing.`,
-  8: (text) => `${text} is not a tag; expected [Name "value"].`,
+  7: (text) => `${text} is not a tag; expected [Name "value"].`,
 };
 
 /** The reason in words; `where` names the move, as in "(move 12, Black)". */

@@ -194,6 +194,36 @@ test("castling with zeros, long forms and e.p. are understood", () => {
   assert.equal(sans(game), "e4 e5 Nf3 Nc6 Bc4 Bc5 O-O d5 exd5 e4 a3 f5 d4 exd3");
 });
 
+test("figurines, UCI moves, small promotions and a glued e.p. are understood", () => {
+  const game = only("1. e4 ♞f6 2. e5 d5 3. exd6e.p. ♛xd6 4. g1f3 b8c6 5. f1b5 c8d7 6. e1g1 e8c8 7. ♖e1 a7a5 *");
+  assert.equal(sans(game), "e4 Nf6 e5 d5 exd6 Qxd6 Nf3 Nc6 Bb5 Bd7 O-O O-O-O Re1 a5");
+  for (const queen of ["h8=q", "h8q", "h7h8q", "h8=♕", "h7h8=Q"])
+    assert.equal(sans(only(`[FEN "8/7P/8/8/8/k7/8/K7 w - - 0 1"]\n\n1. ${queen} *`)), "h8=Q", queen);
+  for (const ep of ["exd6ep", "exd6 ep", "exd6 e.p. +", "exd6e.p.!"])
+    assert.equal(only(`1. e4 Nf6 2. e5 d5 3. ${ep} exd6 *`).plies, 6, ep);
+});
+
+test("brackets that close nothing mean nothing", () => {
+  for (const text of ["1. e4 ) e5", "1. e4 } e5 ]", "<1. e4> e5,", "1. e4 [ e5", "1. e4 [%clk 0:01] e5 [only move]\n"])
+    assert.equal(sans(only(`${text} *`)), "e4 e5", text);
+});
+
+test("zeros and the end mark of DOS are white space", () => {
+  assert.equal(sans(only("1. e4\0\0 e5\0 *\n\x1a")), "e4 e5");
+  assert.equal(read("1. e4 e5 *\n\x1a\0\0").bad.length, 0);
+});
+
+test("a comment may quote the start of a game", () => {
+  const { games, bad } = read('1. e4 { as in\n[Event "x"]\n1. e4 c5 } e5 *\n\n[Event "2"]\n\n1. d4 {x} *');
+  assert.deepEqual([bad, games.map(sans)], [[], ["e4 e5", "d4"]]);
+});
+
+test("what cutechess and fastchess write after a move is the evaluation before it, in White's view", () => {
+  const game = only("1. e4 {+0.19/6 0.063s} e5 { -1.20/12 0.1s, other} 2. Nf3 {+M5/20 1s} Nc6 {-M4/20 1s} 3. d4 {0.00/1 0s} d5 {book} *"); // biome-ignore format: one line
+  assert.deepEqual([...game.evals], [19, 120, 31995, 31996, 0, NO_EVAL, NO_EVAL]);
+  assert.deepEqual([...only("1. e4 {[%eval 0.3]} e5 {+0.40/3 0s} 2. d4 {1/2-1/2} *").evals], [NO_EVAL, 30, NO_EVAL, NO_EVAL]); // biome-ignore format: one line
+});
+
 test("a broken game is reported with file, number, line, move and reason, and the rest goes on", () => {
   const { games, bad } = read(
     '[Event "1"]\n\n1. e4 *\n\n[Event "2"]\n\n1. e4 e5\n2. Ke3 Nc6 {[Event "no"]} 0-1\n\n[Event "3"]\n\n1. d4 *',
@@ -212,7 +242,6 @@ test("every kind of trouble has its own words", () => {
     ["1. e4 Z0 2. d4 *", /null move/],
     ["1. e4 { never closed", /comment .* never closed/],
     ["1. e4 (1. d4 d5", /variation .* never closed/],
-    ["1. e4 ) e5 *", /"\)" \(move 1, Black\) closes nothing/],
     ['[Event Missing quotes]\n[Site "x"]\n\n1. e4 *', /line 1: \[Event Missing quotes\] is not a tag/],
     ['[FEN "8/8/8/8 w - - 0 1"]\n\n1. e4 *', /FEN "8\/8\/8\/8 w/],
   ];
@@ -315,6 +344,13 @@ test("two files can be read at the same time", async () => {
 test("a binary file is refused", async () => {
   const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]);
   await assert.rejects(readGames(pieces(bytes, 3)).next(), { code: "PGN_BINARY" });
+});
+
+test("a text with a few zeros is no binary file", async () => {
+  const bytes = new TextEncoder().encode(`${GAME_TEXT}\0\0\n${GAME_TEXT}`);
+  let games = 0;
+  for await (const _ of readGames(pieces(bytes, 1000))) games++;
+  assert.equal(games, 2);
 });
 
 test("a reader without onBad throws at the first broken game", () => {

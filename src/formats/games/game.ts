@@ -33,7 +33,7 @@ export class Game {
   readonly moves: Uint16Array;
   /**
    * Centipawns in White's view, a mate as +-(32000 - plies), or NO_EVAL: `evals[0]` before the first move,
-   * `evals[n]` after n plies.
+   * `evals[n]` after n plies. What a player found before a move (`{+0.19/6 0.06s}` after it) is the eval before that move.
    */
   readonly evals: Int16Array;
   /** Time left to the side that made the n-th move, or NO_CLOCK; `clocksMs[0]` stood before the first move. */
@@ -159,9 +159,14 @@ export interface ReadGamesOptions {
 
 const BINARY_CHECK = 65536; // bytes at the start of a file that are looked at
 
+/** A few zeros alone are damage, and read as white space; many, or other bytes that no text has, are something else. */
 function refuseBinary(chunk: Uint8Array, before: number, source: string): void {
-  const zero = chunk.subarray(0, Math.max(0, BINARY_CHECK - before)).indexOf(0);
+  const bytes = chunk.subarray(0, Math.max(0, BINARY_CHECK - before));
+  const zero = bytes.indexOf(0);
   if (zero < 0) return;
+  const zeros = bytes.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0);
+  const isText = zeros < bytes.length / 4 && !bytes.some((byte) => (byte > 0 && byte < 8) || (byte > 13 && byte < 26));
+  if (isText) return;
   throw new UserError(
     "PGN_BINARY",
     `${source}: byte ${before + zero} is 0, which no text has. This is a binary file; expected games in PGN.`,

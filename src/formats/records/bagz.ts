@@ -8,20 +8,34 @@ const INDEX_IN_MEMORY = 1 << 23; // records; the index of a longer file (64 MB) 
 const damaged = (path: string, problem: string) =>
   new UserError("BAGZ_FILE", `${path}: ${problem} Copy or download it again, or check that it is a Bagz file.`);
 
+/** The file beside a Bagz file where its offsets may stand apart ("separate limits"). */
+const limitsPath = (path: string) => path.replace(/[^/\\]*$/, (name) => `limits.${name}`);
+
 /** One file of records. */
 class Bag {
   readonly length: number;
+  private readonly recordsEnd: number;
   private readonly indexStart: number;
   private index: Uint8Array | undefined;
 
   constructor(
     readonly path: string,
     private readonly file: RandomBytes,
+    private readonly limits = file, // where the offsets stand
   ) {
     const { size } = file;
+    if (limits !== file) {
+      if (limits.size % 8 !== 0)
+        throw damaged(limitsPath(path), `has ${limits.size} bytes of offsets, not a multiple of 8.`);
+      this.indexStart = 0;
+      this.recordsEnd = size;
+      this.length = limits.size / 8;
+      return;
+    }
     if (size === 0) {
       // DeepMind's writer leaves an empty file if there are no records.
       this.indexStart = 0;
+      this.recordsEnd = 0;
       this.length = 0;
       return;
     }
@@ -30,6 +44,7 @@ class Bag {
     if (start > size - 8) throw damaged(path, `says its index starts at byte ${start}, but it ends at byte ${size}.`);
     if ((size - start) % 8 !== 0) throw damaged(path, `has an index of ${size - start} bytes, not a multiple of 8.`);
     this.indexStart = start;
+    this.recordsEnd = start;
     this.length = (size - start) / 8;
   }
 
@@ -46,18 +61,18 @@ class Bag {
   }
 
   private endOf(record: number): number {
-    if (this.length > INDEX_IN_MEMORY) return read64(this.file.read(this.indexStart + record * 8, 8), 0);
-    this.index ??= this.file.read(this.indexStart, this.length * 8);
+    if (this.length > INDEX_IN_MEMORY) return read64(this.limits.read(this.indexStart + record * 8, 8), 0);
+    this.index ??= this.limits.read(this.indexStart, this.length * 8);
     return read64(this.index, record * 8);
   }
 
   /** Stored bytes of the records from `first` to before `end`, read in large pieces. */
   *range(first: number, end: number): Generator<Uint8Array> {
     const GROUP = 8192;
-    let start = first === 0 ? 0 : read64(this.file.read(this.indexStart + (first - 1) * 8, 8), 0);
+    let start = first === 0 ? 0 : read64(this.limits.read(this.indexStart + (first - 1) * 8, 8), 0);
     for (let group = first; group < end; group += GROUP) {
       const count = Math.min(GROUP, end - group);
-      const index = this.file.read(this.indexStart + group * 8, count * 8);
+      const index = this.limits.read(this.indexStart + group * 8, count * 8);
       const limit = read64(index, (count - 1) * 8);
       this.checkRange(group, start, limit);
       const data = this.file.read(start, limit - start);
@@ -73,16 +88,17 @@ class Bag {
 
   close(): void {
     this.file.close();
+    if (this.limits !== this.file) this.limits.close();
   }
 
   private checkRange(record: number, start: number, end: number): void {
-    if (end < start || end > this.indexStart) throw this.outside(record, start, end);
+    if (end < start || end > this.recordsEnd) throw this.outside(record, start, end);
   }
 
   private outside(record: number, start: number, end: number): UserError {
     return damaged(
       this.path,
-      `record ${record} should lie between bytes ${start} and ${end}, but the records end at byte ${this.indexStart}.`,
+      `record ${record} should lie between bytes ${start} and ${end}, but the records end at byte ${this.recordsEnd}.`,
     );
   }
 }
@@ -117,7 +133,8 @@ export class BagReader {
         const file = await openRandom(shard).catch((error: unknown) => {
           throw explainShard(error, path, i, paths);
         });
-        bags.push(new Bag(shard, file));
+        const limits = await openRandom(limitsPath(shard)).catch(() => undefined);
+        bags.push(new Bag(shard, file, limits));
       }
       return new BagReader(path, bags, path.endsWith(".bagz"));
     } catch (error) {

@@ -3,7 +3,7 @@ import type { FileMetaData } from "hyparquet";
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { type BasicType, ByteWriter, ParquetWriter, schemaFromColumnData } from "hyparquet-writer";
-import { createOutput, type Output, openRandom, type RandomBytes, UserError } from "#base";
+import { createOutput, messageOf, type Output, openRandom, type RandomBytes, UserError } from "#base";
 import { badRecord, type DataRecord, type OnBad, type RecordReader, type RecordWriter, throwBad } from "./record.js";
 import { explainShard, shardPaths } from "./shards.js";
 
@@ -33,12 +33,16 @@ const asyncBuffer = (file: RandomBytes) => ({
 });
 
 async function openTable(path: string, file: RandomBytes): Promise<Table> {
+  let problem: string | undefined;
   try {
-    return { path, file, metadata: await parquetMetadataAsync(asyncBuffer(file)) };
+    const table = { path, file, metadata: await parquetMetadataAsync(asyncBuffer(file)) };
+    problem = problemOf(table);
+    if (problem === undefined) return table;
   } catch (error) {
-    file.close();
-    throw new UserError("PARQUET_FILE", `${path}: not a whole Parquet file (${(error as Error).message}).`);
+    problem = messageOf(error);
   }
+  file.close();
+  throw new UserError("PARQUET_FILE", `${path}: not a whole Parquet file (${problem}).`);
 }
 
 const columnsOf = ({ metadata }: Table): string[] => {
@@ -56,7 +60,40 @@ const columnsOf = ({ metadata }: Table): string[] => {
   return names;
 };
 
-const plain = (value: unknown): unknown => (typeof value === "bigint" ? Number(value) : (value ?? undefined));
+/**
+ * A cell as JSON has it. A whole number that a double cannot hold becomes its digits; NaN, by which tables of numbers say
+ * that there is none, is an empty cell; bytes are a list.
+ */
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : String(value);
+  }
+  if (typeof value === "number") return Number.isNaN(value) ? undefined : value;
+  if (typeof value !== "object" || value === null || value instanceof Date) return value ?? undefined;
+  if (Array.isArray(value) || ArrayBuffer.isView(value))
+    return Array.from(value as ArrayLike<unknown>, (item) => plain(item) ?? null);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item) ?? null]));
+}
+
+/** What a footer says that cannot be: a damaged one would make the reader look for rows that nobody has. */
+function problemOf({ file, metadata }: Table): string | undefined {
+  const rows = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
+  if (rows !== Number(metadata.num_rows)) return `its groups have ${rows} rows, but it says ${metadata.num_rows}`;
+  for (const [index, group] of metadata.row_groups.entries()) {
+    for (const { meta_data: chunk } of group.columns) {
+      if (!chunk) return `group ${index} has a column without a description`;
+      const start = Number(chunk.dictionary_page_offset ?? chunk.data_page_offset);
+      const end = start + Number(chunk.total_compressed_size);
+      if (!(start >= 4 && end > start && end <= file.size))
+        return `the column ${chunk.path_in_schema.join(".")} of group ${index} lies at bytes ${start} to ${end} of ${file.size}`;
+      const values = Number(chunk.num_values);
+      if (chunk.path_in_schema.length === 1 && values !== Number(group.num_rows))
+        return `the column ${chunk.path_in_schema[0]} of group ${index} has ${values} values for ${group.num_rows} rows`;
+    }
+  }
+  return undefined;
+}
 
 /** Opens a table, or several by `name@N.parquet`; one that lacks "fen" or another of `columns` is refused. */
 export async function openParquet(
@@ -128,14 +165,19 @@ async function readRows(
   try {
     return await parquetReadObjects({ file: asyncBuffer(file), metadata, compressors, rowStart, rowEnd });
   } catch (error) {
-    const problem = `rows ${rowStart} to ${rowEnd} cannot be read (${(error as Error).message}).`;
+    const problem = `rows ${rowStart} to ${rowEnd} cannot be read (${messageOf(error)}).`;
     throw new UserError("PARQUET_FILE", `${path}: ${problem}`, { cause: error });
   }
 }
 
+const isWhole = (name: string, values: readonly unknown[]) =>
+  INTEGERS.has(name) &&
+  values.every((value) => value === undefined || value === null || (value as number) === ((value as number) | 0));
+
 function typeOf(name: string, values: readonly unknown[]): BasicType {
   const kind = typeof values.find((value) => value !== undefined && value !== null);
-  if (kind === "number") return INTEGERS.has(name) ? "INT32" : "DOUBLE";
+  if (kind === "number") return isWhole(name, values) ? "INT32" : "DOUBLE";
+  if (kind === "undefined" && INTEGERS.has(name)) return "INT32"; // empty so far
   if (kind === "boolean") return "BOOLEAN";
   return kind === "object" ? "JSON" : "STRING";
 }
@@ -202,7 +244,7 @@ export async function createParquet(path: string, onBad: OnBad = throwBad): Prom
   const abort = async () => {
     for (const output of outputs) await output.abort();
   };
-  const problemOf = (row: DataRecord): string | undefined => {
+  const strayColumn = (row: DataRecord): string | undefined => {
     const extra = columns && Object.keys(row).find((name) => !columns?.some((column) => column.name === name));
     return extra && `the column "${extra}" appears only here, after the first rows were written.`;
   };
@@ -212,7 +254,7 @@ export async function createParquet(path: string, onBad: OnBad = throwBad): Prom
     },
     async write(records) {
       for (const record of records) {
-        const problem = problemOf(record);
+        const problem = strayColumn(record);
         if (problem !== undefined) {
           onBad(badRecord("PARQUET_ROW", { path, record: written }, problem));
           continue;

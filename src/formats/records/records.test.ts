@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { afterAll, test } from "vitest";
 import type { UserError } from "#base";
 import { BagReader, BagWriter } from "./bagz.js";
@@ -267,6 +268,69 @@ test("a Parquet file without a needed column, or that is none, is refused by nam
   await assert.rejects(openParquet(at("few.parquet"), { columns }), fails("PARQUET_COLUMN", message));
   writeFileSync(at("none.parquet"), "PAR1 and nothing more");
   await assert.rejects(readAll(at("none.parquet")), fails("PARQUET_FILE", /none\.parquet/));
+});
+
+test("whole numbers of 64 bits, lists of them and NaN become what JSON can hold", async () => {
+  const list = { converted_type: "LIST", repetition_type: "OPTIONAL", num_children: 1 } as const;
+  const bytes = parquetWriteBuffer({
+    schema: [
+      { name: "root", num_children: 4 },
+      { name: "fen", type: "BYTE_ARRAY", converted_type: "UTF8", repetition_type: "REQUIRED" },
+      { name: "score", type: "INT64", repetition_type: "OPTIONAL" },
+      { name: "q", type: "DOUBLE", repetition_type: "OPTIONAL" },
+      { name: "visits", ...list },
+      { name: "list", repetition_type: "REPEATED", num_children: 1 },
+      { name: "element", type: "INT64", repetition_type: "OPTIONAL" },
+    ],
+    columnData: [
+      { name: "fen", data: [START, START] },
+      { name: "score", data: [null, 7n] },
+      { name: "q", data: [Number.NaN, 0.5] },
+      { name: "visits", data: [[1n, 2n], [2n ** 53n + 1n]] },
+    ],
+  });
+  writeFileSync(at("wide.parquet"), new Uint8Array(bytes));
+  const rows = [
+    { fen: START, visits: [1, 2] },
+    { fen: START, score: 7, q: 0.5, visits: ["9007199254740993"] },
+  ];
+  assert.deepEqual(await readAll(at("wide.parquet")), rows);
+  await writeAll(at("wide.jsonl"), rows);
+  assert.deepEqual(await readAll(at("wide.jsonl")), rows);
+});
+
+test("a table whose first rows have no score takes scores later", async () => {
+  const rows = Array.from({ length: 65_537 }, (_, i) => ({
+    fen: START,
+    ...(i < 65_536 ? { score: null } : { score: 9 }),
+  }));
+  await writeAll(at("late.parquet"), rows as DataRecord[]);
+  assert.deepEqual((await readAll(at("late.parquet"))).at(-1), { fen: START, score: 9 });
+});
+
+test("a damaged page or footer of Parquet is a message that names the file", async () => {
+  await writeAll(
+    at("whole.parquet"),
+    Array.from({ length: 300 }, (_, ply) => ({ fen: `${START}${ply}`, ply })),
+  );
+  const whole = readFileSync(at("whole.parquet"));
+  for (const byte of [5, 12, 30, 31, 40, whole.length - 60, whole.length - 120]) {
+    const damaged = Buffer.from(whole).fill(0xff, byte, byte + 12);
+    writeFileSync(at("damaged.parquet"), damaged);
+    await assert.rejects(readAll(at("damaged.parquet")), fails("PARQUET_FILE", /damaged\.parquet: /));
+  }
+});
+
+test("Bagz offsets may stand in a file of their own", async () => {
+  const contents = ["one", "", "three"].map((text) => new TextEncoder().encode(text));
+  writeFileSync(at("apart.bag"), Buffer.concat(contents));
+  const limits = new BigUint64Array([3n, 3n, 8n]);
+  writeFileSync(at("limits.apart.bag"), new Uint8Array(limits.buffer));
+  const reader = await BagReader.open(at("apart.bag"));
+  assert.equal(reader.length, 3);
+  assert.deepEqual([...reader.contents()].map(String), contents.map(String));
+  assert.deepEqual(String(reader.get(2)), String(contents[2]));
+  reader.close();
 });
 
 test("names tell formats", async () => {
