@@ -3,6 +3,16 @@ import { spawnSync } from "node:child_process";
 
 const checks = [
   ["types", "node_modules/typescript/bin/tsc", "-p", "tsconfig.test.json"],
+  [
+    "types of the page",
+    "node_modules/svelte-check/bin/svelte-check",
+    "--tsconfig",
+    "src/web/page/tsconfig.json",
+    "--output",
+    "human",
+    "--threshold",
+    "error",
+  ],
   ["style", "node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings"],
   ["dead code", "node_modules/knip/bin/knip.js", "--no-progress"],
 ];

@@ -29,15 +29,18 @@ function run(what, command, args) {
 
 const node = (what, script, ...args) => run(what, process.execPath, [script, ...args]);
 
+const SOURCES = /\.(ts|json|mjs)$/;
+const PAGE_SOURCES = /\.(ts|json|mjs|svelte|css|html|svg|csv|js)$/;
+
 /** A fingerprint of every source file below the folders. */
-function fingerprint(...paths) {
+function fingerprint(paths, sources = SOURCES) {
   const hash = createHash("sha256");
   for (const path of paths) {
     if (!existsSync(path)) continue;
     const files = path.includes(".") ? [""] : readdirSync(path, { recursive: true }).map(String).sort();
     for (const file of files) {
       const full = file ? join(path, file) : path;
-      if (/\.(ts|json|mjs)$/.test(full)) hash.update(full).update(readFileSync(full));
+      if (sources.test(full)) hash.update(full).update(readFileSync(full));
     }
   }
   return hash.digest("hex");
@@ -62,7 +65,7 @@ if (!installed && !preparing) {
   writeFileSync("node_modules/.tabiya", lock);
 }
 
-once("wasm", fingerprint("assembly", "package-lock.json", "scripts/setup.mjs"), () => {
+once("wasm", fingerprint(["assembly", "package-lock.json", "scripts/setup.mjs"]), () => {
   console.error("compiling AssemblyScript ...");
   mkdirSync("dist/wasm", { recursive: true });
   for (const name of ["chess", "train"]) {
@@ -94,14 +97,20 @@ once("wasm", fingerprint("assembly", "package-lock.json", "scripts/setup.mjs"), 
   }
 });
 
-once("typescript", fingerprint("src", "tsconfig.json", "package-lock.json"), () => {
+once("typescript", fingerprint(["src", "tsconfig.json", "package-lock.json"]), () => {
   console.error("compiling TypeScript ...");
+  const made = ["wasm", "page"]; // by the other steps
   for (const folder of existsSync("dist") ? readdirSync("dist", { withFileTypes: true }) : []) {
-    if (folder.isDirectory() && folder.name !== "wasm" && !existsSync(`src/${folder.name}`))
+    if (folder.isDirectory() && !made.includes(folder.name) && !existsSync(`src/${folder.name}`))
       rmSync(`dist/${folder.name}`, { recursive: true });
   }
   node("The TypeScript compiler", "node_modules/typescript/bin/tsc", "-p", "tsconfig.json");
   chmodSync("dist/cli/main.js", 0o755);
+});
+
+once("page", fingerprint(["src", "assembly", "nets", "vite.config.ts", "package-lock.json"], PAGE_SOURCES), () => {
+  console.error("building the page ...");
+  node("Vite", "node_modules/vite/bin/vite.js", "build", "--logLevel", "warn");
 });
 
 // `npx tabiya` inside the clone.

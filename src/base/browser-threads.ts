@@ -1,12 +1,7 @@
 import type { PlatformThreads, Runtime } from "./platform.js";
 
-/** Written out one by one, because bundlers look for exactly this form. */
-const WORKERS: Record<string, () => Worker> = {
-  "search/alphabeta/search-worker": () =>
-    new Worker(new URL("../search/alphabeta/search-worker.js", import.meta.url), { type: "module" }),
-  "tensor/session-worker": () =>
-    new Worker(new URL("../tensor/session-worker.js", import.meta.url), { type: "module" }),
-};
+/** A file that stands beside the folder our bundle is in. Bundlers must leave the address as it is. */
+export const beside = (path: string): URL => new URL(/* @vite-ignore */ `../${path}`, import.meta.url);
 
 /** The part of a worker's global scope we use; the DOM library only describes pages. */
 interface WorkerScope {
@@ -18,7 +13,7 @@ interface WorkerScope {
 /** Workers and ONNX Runtime, the browser side. */
 export const threads: PlatformThreads = {
   startWorker(path) {
-    const worker = WORKERS[path]();
+    const worker = new Worker(beside(`${path}.js`), { type: "module" }); // built as a program of its own
     return {
       post: (message, transfer = []) => worker.postMessage(message, [...transfer]),
       listen(onMessage, onDeath) {
@@ -43,6 +38,7 @@ export const threads: PlatformThreads = {
   async loadRuntime(device) {
     // the build without graphics is half as large (14 MB) and opens a session in half the time
     const runtime = await (device === "cpu" ? import("onnxruntime-web/wasm") : import("onnxruntime-web"));
+    runtime.env.wasm.wasmPaths = beside("ort/").href;
     if (!globalThis.crossOriginIsolated) runtime.env.wasm.numThreads = 1; // threads need shared memory
     return runtime as unknown as Runtime;
   },

@@ -1,5 +1,5 @@
 import { Decompress } from "fzstd";
-import { threads } from "./browser-threads.js";
+import { beside, threads } from "./browser-threads.js";
 import { UserError } from "./errors.js";
 import type { Platform } from "./platform.js";
 
@@ -53,7 +53,7 @@ function inflate(kind: "gzip" | "deflate", bytes: AsyncIterable<Uint8Array>): As
 export const platform: Platform = {
   ...threads,
   async readWasm(name) {
-    return (await fetchOk(new URL(`../wasm/${name}.wasm`, import.meta.url))).arrayBuffer();
+    return (await fetchOk(beside(`wasm/${name}.wasm`))).arrayBuffer();
   },
   async openRaw(path) {
     const { body, headers } = await fetchOk(path);
@@ -98,7 +98,7 @@ export const platform: Platform = {
     throw unavailable("output");
   },
   async readShipped(name) {
-    const response = await fetch(`nets/${name}`).catch(() => undefined); // beside the page
+    const response = await fetch(beside(`nets/${name}`)).catch(() => undefined);
     return response?.ok ? new Uint8Array(await response.arrayBuffer()) : undefined;
   },
   findProgram: async () => undefined,

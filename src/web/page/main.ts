@@ -1,0 +1,12 @@
+import "@lichess-org/chessground/assets/chessground.base.css";
+import "@lichess-org/chessground/assets/chessground.cburnett.css";
+import "./view/style.css";
+import "./view/boards.css";
+import { mount } from "svelte";
+import { server } from "./state/server.js";
+import App from "./view/App.svelte";
+
+if (server.takeToken(location.hash, sessionStorage)) history.replaceState(null, "", "#/play");
+const target = document.getElementById("app");
+if (target) mount(App, { target });
+void server.connect();

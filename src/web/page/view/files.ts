@@ -1,0 +1,38 @@
+// What happens to files that are dropped or chosen, wherever on the page.
+import { messageOf } from "#base";
+import { isNetworkFile } from "../state/networks.js";
+import { parseAny } from "../state/pgn.js";
+import { parsePuzzles } from "../state/puzzles.js";
+import { HUMAN } from "../state/seats.js";
+import { notify } from "./notice.js";
+import { describe, game, networks, puzzles, seatOf } from "./studio.js";
+
+async function openFile(file: File): Promise<void> {
+  if (isNetworkFile(file.name)) {
+    const entry = networks.addFile(file, URL.createObjectURL(file));
+    await describe(entry); // throws in words if it is no network
+    if (location.hash.startsWith("#/play")) {
+      const color = game.seats.white.kind === "network" ? "white" : "black";
+      game.sit(color, seatOf(entry.id));
+      if (game.seats.white.kind === "network" && game.seats.black.kind === "network") game.sit("white", HUMAN);
+    }
+    notify(`${file.name} is here; it can take any seat.`);
+  } else if (/\.csv$/i.test(file.name)) {
+    puzzles.load(parsePuzzles(await file.text(), file.name), file.name);
+    location.hash = "#/puzzles";
+  } else {
+    const read = parseAny(await file.text());
+    game.load(read);
+    notify(read.skipped > 0 ? `Loaded the first of ${read.skipped + 1} games.` : `${file.name} is on the board.`);
+  }
+}
+
+export async function openFiles(files: readonly File[]): Promise<void> {
+  for (const file of files) {
+    try {
+      await openFile(file);
+    } catch (error) {
+      notify(`${file.name}: ${messageOf(error)}`, "bad");
+    }
+  }
+}

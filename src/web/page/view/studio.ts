@@ -1,0 +1,165 @@
+// The page's state, put together: one of each for all views.
+
+import { COLORS } from "#chess";
+import type { ShippedNet } from "#engine";
+import puzzleFile from "../assets/puzzles.csv?url";
+import type { MindAsking } from "../minds/mind.js";
+import { MindPool } from "../minds/pool.js";
+import type { Question, Thought, Wish } from "../minds/protocol.js";
+import { openMind } from "../minds/start.js";
+import { Analysis } from "../state/analysis.js";
+import { PlayedGame } from "../state/game.js";
+import { type NetworkEntry, Networks, playerText, searchesOf } from "../state/networks.js";
+import { formatTree, parseTree } from "../state/pgn.js";
+import { Puzzles, parsePuzzles } from "../state/puzzles.js";
+import { SavedGames } from "../state/saved.js";
+import { humanColor, type NetworkSeat, type Seat, type Seats } from "../state/seats.js";
+import { Settings } from "../state/settings.js";
+import { endOf } from "../state/tree.js";
+
+export const settings = new Settings(localStorage);
+export const networks = new Networks();
+export const minds = new MindPool(openMind);
+
+/** How a seat is called in tags, strips and messages. */
+export function seatName(seat: Seat): string {
+  if (seat.kind === "human") return "You";
+  const entry = networks.find(seat.network);
+  return entry?.name ?? seat.network;
+}
+
+async function think(seat: NetworkSeat, question: Question, wish: Wish, asking: MindAsking): Promise<Thought> {
+  const entry = networks.find(seat.network);
+  if (!entry) throw new Error(`The network ${seat.network} is not here any more. Choose another for this seat.`);
+  // The two seats never think at once, but each keeps what it learned of its own game.
+  const purpose = game.seats.white === seat ? "white" : "black";
+  const mind = await minds.get(purpose, playerText(entry, seat.search));
+  return mind.choose(question, wish, asking);
+}
+
+export const game = new PlayedGame({ think, name: seatName });
+
+/** A seat for a network, with the search it usually plays by. */
+export function seatOf(id: string): NetworkSeat {
+  const entry = networks.find(id);
+  const search = entry ? searchesOf(entry)[0] : "ab";
+  return {
+    kind: "network",
+    network: id,
+    search,
+    nodes: search === "mcts" ? 200 : undefined,
+    elo: search === "ab" ? 1500 : undefined,
+    moveTimeMs: 1000,
+  };
+}
+
+/** Reads what is in the box; the page works without it, against chance. */
+export async function loadShipped(): Promise<void> {
+  const response = await fetch("nets/manifest.json").catch(() => undefined);
+  const nets: ShippedNet[] = response?.ok ? await response.json() : [];
+  networks.addShipped(nets, (file) => new URL(`nets/${file}`, document.baseURI).href);
+}
+
+/** The tags of the game as it would be saved. */
+export function pgnTags(): Map<string, string> {
+  const tags = new Map(game.tags);
+  if (!tags.has("White")) {
+    const date = new Date().toISOString().slice(0, 10).replaceAll("-", ".");
+    for (const [name, value] of [
+      ["Event", "Tabiya"],
+      ["Date", date],
+      ["White", seatName(game.seats.white)],
+      ["Black", seatName(game.seats.black)],
+    ])
+      tags.set(name, value);
+  }
+  tags.set("Result", game.ending?.result ?? "*");
+  return tags;
+}
+
+export const analysis = new Analysis(async (place, { network, search }, question, wish, asking) => {
+  const entry = networks.find(network);
+  if (!entry) throw new Error(`The network ${network} is not here any more.`);
+  const mind = await minds.get(`watcher ${place}`, playerText(entry, search));
+  return mind.choose(question, wish, asking);
+});
+
+/** Switches the analysis on or off; the network of the box watches if none was chosen. */
+export function watch(isOn: boolean): void {
+  if (isOn && analysis.watchers.length === 0) {
+    const [first] = networks.all;
+    analysis.add(first.id, searchesOf(first)[0]);
+  }
+  analysis.switch(isOn);
+}
+
+export const saved = new SavedGames(localStorage);
+
+const LAST = "tabiya-game";
+let keptId = "";
+let kept = 0; // the event after which the game was last kept
+
+/** Keeps the game after every move: a reload goes on with it, and a finished one stands in the list. */
+game.subscribe(({ tree, ending, seats, event, tags }) => {
+  if (event.count === kept) return;
+  kept = event.count;
+  if (event.kind === "start") keptId = crypto.randomUUID();
+  if (tree.root.children.length === 0) return;
+  const pgn = formatTree(tree, pgnTags(), ending?.result ?? "*");
+  try {
+    localStorage.setItem(LAST, JSON.stringify({ pgn, seats }));
+  } catch {
+    // Without room the game is only lost by a reload.
+  }
+  if (!ending || tags.has("White")) return; // a game that came as PGN is somewhere already
+  saved.save({
+    id: keptId,
+    white: seatName(seats.white),
+    black: seatName(seats.black),
+    result: ending.result,
+    plies: endOf(tree.root).ply,
+    date: new Date().toISOString(),
+    pgn,
+  });
+});
+
+/** Goes on with the game that was left; false if there is none. */
+export function restore(): boolean {
+  try {
+    const { pgn, seats } = JSON.parse(localStorage.getItem(LAST) ?? "{}") as { pgn?: string; seats?: Seats };
+    if (pgn === undefined || !seats) return false;
+    const read = parseTree(pgn);
+    if (read.result !== "*") return false;
+    read.tree.go(endOf(read.tree.root));
+    game.load({ ...read, tags: new Map() });
+    game.flip(humanColor(seats) ?? "white");
+    for (const color of COLORS) if (isHere(seats[color])) game.sit(color, seats[color]);
+    return true;
+  } catch {
+    return false; // damaged: a new game begins
+  }
+}
+
+const isHere = (seat: Seat): boolean => seat.kind === "network" && networks.find(seat.network) !== undefined;
+
+export const puzzles = new Puzzles(localStorage);
+
+/** The puzzles of the box, unless others were dropped. */
+export async function loadPuzzles(): Promise<void> {
+  if (puzzles.all.length > 0) return;
+  const response = await fetch(puzzleFile);
+  puzzles.load(parsePuzzles(await response.text(), "puzzles.csv"), "from the box");
+}
+
+/** Loads a network once, to see whether it is one and what it is; throws in words if not, and forgets it then. */
+export async function describe(entry: NetworkEntry): Promise<void> {
+  try {
+    const player = playerText(entry, searchesOf(entry)[0]);
+    await minds.get("description", player);
+  } catch (error) {
+    networks.remove(entry.id);
+    throw error;
+  } finally {
+    minds.close("description");
+  }
+}

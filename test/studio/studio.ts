@@ -1,0 +1,132 @@
+// The built page in a headless Chromium, from a plain static server below some folder: what a static host would do.
+import { mkdirSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { findProgram } from "#base";
+
+/** The browser the system has, or undefined: then these tests are skipped. */
+export const browserPath: string | undefined = (await findProgram("chromium")) ?? (await findProgram("google-chrome"));
+
+const TYPES: Record<string, string> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
+  ".wasm": "application/wasm",
+};
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const FOLDER = "/some/folder/";
+const SHOTS = "dist/screenshots";
+
+export class Studio {
+  readonly problems: string[] = []; // errors of pages, and requests to anywhere else
+
+  private constructor(
+    private readonly server: Server,
+    readonly browser: Browser,
+    readonly address: string,
+  ) {}
+
+  static async open(): Promise<Studio> {
+    const server = createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? "/", "http://localhost");
+      const path = normalize(pathname.slice(FOLDER.length) || "index.html");
+      try {
+        const body = pathname.startsWith(FOLDER) ? readFileSync(join("dist/page", path)) : undefined;
+        response
+          .writeHead(body ? 200 : 404, { "content-type": TYPES[extname(path)] ?? "application/octet-stream" })
+          .end(body);
+      } catch {
+        response.writeHead(404).end();
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const browser = await chromium.launch({ executablePath: browserPath, args: ARGS });
+    return new Studio(server, browser, `http://127.0.0.1:${(server.address() as AddressInfo).port}${FOLDER}`);
+  }
+
+  /** A page with a storage of its own, at a view as "play". */
+  async visit(hash: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.browser.newContext({
+      viewport: { width: 1366, height: 820 },
+      colorScheme: "dark",
+      serviceWorkers: "block",
+      reducedMotion: "reduce",
+      ...options,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    page.on("pageerror", (error) => this.problems.push(error.message));
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(this.address) && !/^(blob|data):/.test(url)) this.problems.push(`asks for ${url}`);
+    });
+    await page.goto(`${this.address}#/${hash}`);
+    return page;
+  }
+
+  /** Keeps a picture of a page for people to look at. */
+  async shoot(page: Page, name: string): Promise<void> {
+    mkdirSync(SHOTS, { recursive: true });
+    await page.screenshot({ path: `${SHOTS}/${name}.png` });
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    this.server.close();
+  }
+}
+
+/** The middle of a square on the board of a page, White below. */
+export async function squareAt(page: Page, square: string): Promise<{ x: number; y: number }> {
+  const box = await page.locator("cg-board").first().boundingBox();
+  if (!box) throw new Error("there is no board");
+  const [file, rank] = [square.charCodeAt(0) - 97, Number(square[1]) - 1];
+  return { x: box.x + ((file + 0.5) * box.width) / 8, y: box.y + ((7 - rank + 0.5) * box.height) / 8 };
+}
+
+export async function drag(page: Page, from: string, to: string): Promise<void> {
+  const [a, b] = [await squareAt(page, from), await squareAt(page, to)];
+  await page.mouse.move(a.x, a.y);
+  await page.mouse.down();
+  await page.mouse.move((a.x + b.x) / 2, (a.y + b.y) / 2);
+  await page.mouse.move(b.x, b.y);
+  await page.mouse.up();
+}
+
+export async function click(page: Page, ...squares: string[]): Promise<void> {
+  for (const square of squares) {
+    const { x, y } = await squareAt(page, square);
+    await page.mouse.click(x, y);
+  }
+}
+
+export async function type(page: Page, move: string): Promise<void> {
+  await page.getByLabel("Type a move").fill(move);
+  await page.keyboard.press("Enter");
+}
+
+/** The moves of the main line, as the list shows them. */
+export const moves = (page: Page): Promise<string[]> =>
+  page.getByRole("list", { name: "Moves" }).locator("button.move").allInnerTexts();
+
+/** Waits until the list has so many moves. */
+export async function waitForPlies(page: Page, plies: number): Promise<void> {
+  await page.waitForFunction(
+    (count) => document.querySelectorAll("ol[aria-label=Moves] button.move").length >= count,
+    plies,
+  );
+}

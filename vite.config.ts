@@ -1,0 +1,49 @@
+// Builds the studio's page into dist/page, from the compiled folders in dist (package.json's doors lead there): what the
+// page runs is what Node runs. Every address is relative, so the page works below any path.
+import { cpSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vite";
+
+const root = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Files that our code asks for by their names, beside the folder of scripts: see src/base/browser.ts. */
+const COPIES = [
+  ["dist/wasm", "wasm"],
+  ["nets", "nets"],
+  ["node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.mjs", "ort/ort-wasm-simd-threaded.mjs"],
+  ["node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm", "ort/ort-wasm-simd-threaded.wasm"],
+] as const;
+
+const copies = {
+  name: "copies",
+  closeBundle() {
+    for (const [from, to] of COPIES) cpSync(root(from), root(`dist/page/${to}`), { recursive: true });
+  },
+};
+
+/** Programs of the page besides its own, by the paths below dist by which `startWorker` names them. */
+const WORKERS = {
+  "search/alphabeta/search-worker": root("dist/search/alphabeta/search-worker.js"),
+  "tensor/session-worker": root("dist/tensor/session-worker.js"),
+  "web/page/minds/mind-worker": root("src/web/page/minds/mind-worker.ts"),
+};
+
+export default defineConfig({
+  root: root("src/web/page"),
+  base: "./",
+  plugins: [svelte({ configFile: false }), copies],
+  // Else every .wasm that ONNX Runtime names is put into the bundle.
+  resolve: { conditions: ["onnxruntime-web-use-extern-wasm", "module", "browser", "development|production"] },
+  build: {
+    outDir: root("dist/page"),
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      input: { index: root("src/web/page/index.html"), ...WORKERS },
+      // Workers start each other, so all are parts of one build: what they share is loaded once.
+      output: { entryFileNames: ({ name }) => (name in WORKERS ? "[name].js" : "assets/[name]-[hash].js") },
+    },
+  },
+});
