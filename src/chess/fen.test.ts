@@ -51,7 +51,7 @@ test("a wrong FEN is refused with the field and what was expected", () => {
     ["4k3/8/8/8/8/8/8/4K3 w - e4 0 1", "FEN_EP", /expected "-" or a square of rank 6/],
     ["4k3/8/8/8/8/8/8/4K3 w - - x 1", "FEN_COUNTER", /halfmove clock "x"/],
     ["4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "FEN_CHECK", /the king could be taken/],
-    ["QQQQQQQQ/QQQQQQQQ/8/8/8/8/8/k6K w - - 0 1", "FEN_BOARD", /17 men/],
+    ["QQQQQQQQ/QQQQQQQQ/8/8/8/8/8/k6K w - - 0 1", "FEN_BOARD", /17 pieces/],
   ];
   for (const [fen, code, message] of wrong) {
     assert.throws(

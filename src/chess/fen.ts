@@ -142,8 +142,8 @@ export function parseFen(fen: string, options: { chess960?: boolean } = {}): Pos
     [0, "White"],
     [BLACK, "Black"],
   ] as const) {
-    const men = board.filter((code) => code !== 0 && (code & BLACK) === color).length;
-    if (men > 16) fail("FEN_BOARD", fen, `${name} has ${men} men, at most 16 are possible.`);
+    const pieces = board.filter((code) => code !== 0 && (code & BLACK) === color).length;
+    if (pieces > 16) fail("FEN_BOARD", fen, `${name} has ${pieces} pieces, at most 16 are possible.`);
   }
   const { rights, rooks } = parseCastling(fen, castlingText, board, kings);
   const usual = (right: number, rook: Square, king: Square) =>
@@ -229,7 +229,7 @@ export function formatFen(position: Position): string {
   for (let rank = 7; rank >= 0; rank--) {
     let empty = 0;
     for (let file = 0; file < 8; file++) {
-      const code = state[64 + rank * 8 + file];
+      const code = state[MAILBOX_AT + rank * 8 + file];
       if (code === 0) {
         empty++;
         continue;

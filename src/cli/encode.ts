@@ -6,12 +6,11 @@ import {
   encodeHalfKp,
   encodePlanes13,
   encodePlanes18,
+  MOVE_TABLE_NAMES,
   MOVE_TABLES,
   ROW_LENGTHS,
 } from "#encodings";
 import { command } from "./command.js";
-
-const TABLES = ["actions1968", "moves1924", "moves4288", "moves4672"] as const;
 
 /** What each encoding makes of a position, as its JSON shows it. */
 const ENCODERS: Record<string, (position: Position) => object> = {
@@ -45,7 +44,7 @@ const ENCODERS: Record<string, (position: Position) => object> = {
   moves: (position) => ({
     moves: Object.fromEntries(
       position.moves().map((move) => {
-        const indices = TABLES.map((table) => [table, MOVE_TABLES[table].encode(position, move)]);
+        const indices = MOVE_TABLE_NAMES.map((table) => [table, MOVE_TABLES[table].encode(position, move)]);
         return [formatUci(position, move), Object.fromEntries(indices)];
       }),
     ),

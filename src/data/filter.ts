@@ -1,14 +1,11 @@
 import { UserError } from "#base";
 import type { Color } from "#chess";
-import { type GameBlock, RESULTS, type Result } from "#formats";
+import { type GameBlock, parseVariant, RESULTS, type Result, type Variant } from "#formats";
 
 /** Lichess's classes, by the time a game of forty moves would take: seconds + 40 * increment. */
 export const TIME_CLASSES = ["ultrabullet", "bullet", "blitz", "rapid", "classical", "correspondence"] as const;
 export type TimeClass = (typeof TIME_CLASSES)[number];
 const LIMITS = [30, 180, 480, 1500]; // seconds below which a game is of the first classes
-
-export const VARIANTS = ["standard", "from-position", "chess960"] as const;
-export type Variant = (typeof VARIANTS)[number];
 
 /** Which games to keep; what is not given keeps all. */
 export interface GameFilter {
@@ -38,13 +35,6 @@ export function timeClassOf(control: string | undefined): TimeClass | undefined 
   return TIME_CLASSES[index < 0 ? LIMITS.length : index];
 }
 
-/** The variant of a game whose rules we know. */
-export function variantOf(tag: string | undefined): Variant {
-  const name = (tag ?? "").toLowerCase().replace(/[\s_-]/g, "");
-  if (name === "fromposition") return "from-position";
-  return /960|fischer/.test(name) ? "chess960" : "standard";
-}
-
 /** The side that a player of this name has in a game. */
 export function colorOf(block: GameBlock, game: number, player: string): Color | undefined {
   const wanted = player.trim().toLowerCase();
@@ -57,7 +47,8 @@ export function refuseGame(block: GameBlock, game: number, filter: GameFilter): 
   const unknown = block.unsupportedVariant(game);
   if (unknown !== undefined) return `variant ${unknown}`;
   const variantTag = block.tag(game, "Variant");
-  if (!filter.variants.includes(variantOf(variantTag))) return `variant ${variantTag ?? "Standard"}`;
+  const variant = parseVariant(variantTag);
+  if (variant === undefined || !filter.variants.includes(variant)) return `variant ${variantTag ?? "Standard"}`;
   if (filter.player !== undefined && colorOf(block, game, filter.player) === undefined) return "other players";
   const result = block.result(game);
   if (result === "*") return "no result";

@@ -6,7 +6,7 @@ import { afterAll, test } from "vitest";
 import { Random } from "#base";
 import { formatSan, parseFen, parseUci, START_FEN } from "#chess";
 import { type DataRecord, openRecords, parseGames } from "#formats";
-import { timeClassOf, variantOf } from "./filter.js";
+import { timeClassOf } from "./filter.js";
 import { readGameChunks } from "./game-chunks.js";
 import { type ImportOptions, importGames } from "./import.js";
 
@@ -277,8 +277,6 @@ test("time controls and variants are told as Lichess tells them", () => {
   assert.equal(timeClassOf("1/259200"), "correspondence");
   assert.equal(timeClassOf("-"), "correspondence");
   assert.equal(timeClassOf("?"), undefined);
-  assert.equal(variantOf("From Position"), "from-position");
-  assert.equal(variantOf("Fischerandom"), "chess960");
 });
 
 const GAMES = "../shared/data/games/lichess_evals.pgn.zst";

@@ -20,7 +20,7 @@ export { canConvert, convertRecord, findMoveTable } from "./convert.js";
 export { Dataset, type PgnOptions, type SelfPlayOptions } from "./dataset.js";
 export { type DedupeOptions, dedupeRecords } from "./dedupe.js";
 export { type DistilOptions, type DistilResult, distilRecords } from "./distil.js";
-export { parseChoices, parseResults, TIME_CLASSES, VARIANTS } from "./filter.js";
+export { parseChoices, parseResults, TIME_CLASSES } from "./filter.js";
 export { IMPORT_KINDS } from "./game-importer.js";
 export { type ImportOptions, type ImportResult, importGames } from "./import.js";
 export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions } from "./label.js";

@@ -1,6 +1,7 @@
 export { BadGame } from "./games/bad-game.js";
 export { GameBlock, NO_CLOCK, NO_EVAL, RESULTS, type Result } from "./games/block.js";
 export { Game, parseGames, type ReadGamesOptions, readGameBlocks, readGames } from "./games/game.js";
+export { parseVariant, VARIANTS, type Variant } from "./games/variant.js";
 export { formatClock, formatGame, type GameText, type Line } from "./games/write.js";
 export { BAG_KINDS, type BagKind, decodeBagRecord, encodeBagRecord } from "./records/bag-record.js";
 export { BagReader, BagWriter } from "./records/bagz.js";

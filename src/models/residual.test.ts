@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { Random } from "#base";
-import { parseFen, START_FEN } from "#chess";
+import { type Position, parseFen, parseUci, START_FEN } from "#chess";
 import { batchOf, MOVE_TABLES } from "#encodings";
 import { crossEntropy, exportOnnx, gradients, input, parametersOf, Session, type Tensor, Trainer } from "#tensor";
-import { BOARDS, RESIDUAL_SIZES, Residual, type ResidualConfig } from "./residual.js";
+import { BOARDS, RESIDUAL, RESIDUAL_SIZES, Residual, type ResidualConfig, residualInference } from "./residual.js";
 
 /** Positions of random games with a legal move each, as a batch. */
 function randomBatch(board: ResidualConfig["board"], count: number, seed: number) {
@@ -119,4 +119,16 @@ test("the logits of some moves, asked for one by one, are those among all of the
     near(results.some.data, results.all.data);
     near(results.dSome.data, results.dAll.data);
   }
+});
+
+test("a repeated position looks new to a network, unless its config says that it knows repetitions", () => {
+  const start = parseFen(START_FEN);
+  const again = parseFen(START_FEN);
+  for (const uci of ["g1f3", "g8f6", "f3g1", "f6g8"]) again.play(parseUci(again, uci)!);
+  const planes = (repetitions: boolean, position: Position) => {
+    const network = RESIDUAL.build({ ...RESIDUAL_SIZES.tiny, repetitions }, new Random(1));
+    return residualInference(network).feeds([position])[0].planes;
+  };
+  assert.deepEqual(planes(false, again), planes(false, start));
+  assert.notDeepEqual(planes(true, again), planes(true, start));
 });

@@ -38,6 +38,7 @@ export const VALUE_HEADS = ["tanh", "wdl"] as const;
 
 export interface ResidualConfig {
   board: keyof typeof BOARDS;
+  repetitions: boolean;
   width: number;
   blocks: number;
   policyHead: (typeof POLICY_HEADS)[number];
@@ -53,6 +54,10 @@ const SCHEMA = z.strictObject({
   board: z
     .enum(Object.keys(BOARDS) as (keyof typeof BOARDS)[])
     .describe("what the net sees, and with it how moves are numbered"),
+  repetitions: z
+    .boolean()
+    .default(false) // files of weights from before it existed lack it
+    .describe("planes18 shows how often the position occurred; if not, always as the first time"),
   width: count.min(1).describe("channels in every layer of the trunk"),
   blocks: count.describe("residual blocks, two convolutions each"),
   policyHead: z.enum(POLICY_HEADS).describe("73 planes of from-squares, or one dense layer over all moves"),
@@ -66,6 +71,7 @@ const SCHEMA = z.strictObject({
 
 const PUBLISHED: ResidualConfig = {
   board: "planes13",
+  repetitions: false,
   width: 64,
   blocks: 4,
   policyHead: "dense",
@@ -249,8 +255,9 @@ const AT_ONCE = 64; // positions
 
 /** planes [n, planes, 8, 8] -> policy [n, moves] (logits), value [n], and wdl [n, 3] (probabilities) if the net has them. */
 export function residualInference(network: Residual): Inference {
-  const { board } = network.config;
-  const { moves, planes, shows } = BOARDS[board];
+  const { board, repetitions } = network.config;
+  const { moves, planes } = BOARDS[board];
+  const shows = BOARDS[board].shows.filter((fact) => repetitions || fact !== "repetitions");
   const { policy, value, wdl } = network.forward(input("planes", ["n", planes, 8, 8]));
   return {
     moves,
@@ -260,7 +267,7 @@ export function residualInference(network: Residual): Inference {
       Array.from({ length: Math.ceil(positions.length / AT_ONCE) }, (_, i) => {
         const some = positions.slice(i * AT_ONCE, (i + 1) * AT_ONCE);
         room ??= new EncoderBatch(AT_ONCE);
-        for (const [k, position] of some.entries()) room.put(k, position, position.repetitions());
+        for (const [k, position] of some.entries()) room.put(k, position, repetitions ? position.repetitions() : 0);
         return { planes: room.planes(board, some.length).slice() };
       }),
   };

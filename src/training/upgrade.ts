@@ -2,10 +2,14 @@ type Settings = Record<string, unknown>;
 
 /** What the settings of runs lacked before a day, oldest first: each step fills in what was done without being said. */
 const STEPS: readonly { date: string; step: (settings: Settings) => Settings }[] = [
-  { date: "2026-11-16", step: (settings) => ({ start: "", ...settings }) }, // every run began with weights of chance
+  { date: "2026-11-16", step: (settings) => ({ start: "", ...settings }) }, // every run began with random weights
   {
     date: "2026-11-16", // and showed positions as they were
     step: (settings) => (settings.family === "residual" ? { augment: false, ...settings } : settings),
+  },
+  {
+    date: "2026-11-18", // files of positions do not know repetitions
+    step: (settings) => (settings.family === "residual" ? { repetitions: false, ...settings } : settings),
   },
   {
     date: "2026-11-18", // moves were learnt by their values alone, and queries saw the board by attention alone

@@ -7,10 +7,10 @@ import {
   parseChoices,
   parseResults,
   TIME_CLASSES,
-  VARIANTS,
   validationPath,
 } from "#data";
 import { MOVE_TABLE_NAMES, type MoveTableName } from "#encodings";
+import { VARIANTS } from "#formats";
 import { command } from "../command.js";
 import { formatCount, ProgressBar, stopwatch } from "../progress.js";
 

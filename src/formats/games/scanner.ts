@@ -3,6 +3,7 @@ import { core, parseFen, START_FEN } from "#chess";
 import { BadGame, explainError } from "./bad-game.js";
 import { type BlockMemory, GAME_BYTES, GameBlock, NOTE_BYTES, TAG_BYTES } from "./block.js";
 import { decodeText, unescapeValue } from "./text.js";
+import { parseVariant } from "./variant.js";
 
 // Room for one block. A block is handed out when any of these is used up.
 const INPUT = 1 << 20; // bytes of text; grows for a game that is longer
@@ -57,15 +58,6 @@ function takeMemory(): Memory {
   core.words.set([memory.moves, memory.evals, memory.clocks], memory.reader / 4 + 5);
   core.words.set([memory.usual, scratch], memory.reader / 4 + 11);
   return memory;
-}
-
-/** How a Variant tag is understood: chess or Chess960, else the name of what it is. */
-function readVariant(name: string | undefined): { chess960: boolean; unsupported?: string } {
-  const plain = (name ?? "").toLowerCase().replace(/[^a-z0-9]/g, "");
-  if (["", "standard", "normal", "chess", "fromposition", "regular"].includes(plain)) return { chess960: false };
-  if (/^(chess960|960|(chess)?fischer(random|andom)(chess)?(960)?|freestyle(chess)?|frc)$/.test(plain))
-    return { chess960: true };
-  return { chess960: false, unsupported: name };
 }
 
 /** Text of games goes in by pieces, blocks of games come out. Used by the readers of game.ts. */
@@ -174,11 +166,15 @@ export class GameScanner {
 
   /** Puts the starting position of a game with a FEN or Variant tag where the core looks for it. */
   private prepareStart(): { trouble?: string; unsupported?: string } {
-    const { chess960, unsupported } = readVariant(this.tag("variant"));
-    if (unsupported !== undefined) return { unsupported };
+    const tag = this.tag("variant");
+    const variant = parseVariant(tag);
+    if (variant === undefined) return { unsupported: tag };
     try {
       const fen = this.tag("fen")?.trim() || START_FEN;
-      core.bytes.set(parseFen(fen, { chess960 }).bytes(), core.words[this.memory.reader / 4 + 10]);
+      core.bytes.set(
+        parseFen(fen, { chess960: variant === "chess960" }).bytes(),
+        core.words[this.memory.reader / 4 + 10],
+      );
       return {};
     } catch (error) {
       if (error instanceof UserError) return { trouble: messageOf(error) };

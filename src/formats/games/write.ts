@@ -1,6 +1,7 @@
 import { formatFen, formatSan, isMateScore, MATE_CP, type Move, type Position, parseFen, START_FEN } from "#chess";
 import { NO_CLOCK, NO_EVAL, type Result } from "./block.js";
 import { escapeValue } from "./text.js";
+import { parseVariant } from "./variant.js";
 
 const WIDTH = 80; // columns, as the standard wants for export
 
@@ -109,7 +110,7 @@ function tagsOf({ tags, start, result }: GameText): Map<string, string> {
   const all = new Map(tags);
   if (all.has("Result")) all.set("Result", result);
   if (!start) return all;
-  if (start.chess960 && !/960|fischer|freestyle/i.test(all.get("Variant") ?? "")) all.set("Variant", "Chess960");
+  if (start.chess960 && parseVariant(all.get("Variant")) !== "chess960") all.set("Variant", "Chess960");
   const fen = formatFen(start);
   if (fen !== START_FEN || all.has("FEN")) {
     if (!all.has("FEN")) all.set("SetUp", "1");

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { UserError } from "#base";
 import { BOARDS, RESIDUAL, type Schema } from "#models";
 import { Batches } from "../batches/batches.js";
 import { openGraphLearner } from "../graph-learner.js";
@@ -27,7 +28,12 @@ export const POLICY_VALUE = defineTask({
 
   open(paths, { train, task, model }, limit) {
     const { scoreScale, resultShare, augment } = task;
-    const { board } = model;
+    const { board, repetitions } = model;
+    if (repetitions)
+      throw new UserError(
+        "RECIPE_VALUE",
+        "repetitions is true, but files of positions do not say how often a position occurred in its game: set it to false.",
+      );
     const { moves } = BOARDS[board];
     const encoding = { kind: "policy-value", planes: board, moves, scoreScale, resultShare, augment } as const;
     return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
