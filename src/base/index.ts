@@ -36,7 +36,7 @@ export { loadRuntime, processors, runtimeFillsOutputs } from "./runtime.js";
 export { createScratch, Journal } from "./scratch.js";
 export { type Calibrated, Calibration, type CalibrationBin } from "./statistics/calibration.js";
 export { kendallTau } from "./statistics/kendall.js";
-export { normalBelow, Z95 } from "./statistics/normal.js";
+export { normalBelow, normalQuantile, Z95 } from "./statistics/normal.js";
 export { compileWasm, createMemory, loadWasm, WasmInstance } from "./wasm.js";
 export {
   type Channel,

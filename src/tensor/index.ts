@@ -2,7 +2,7 @@ export { checkpoint } from "./checkpoint.js";
 export { emaDecayAt, updateEma } from "./ema.js";
 export { gradients } from "./gradients.js";
 export { concat, constant, DTYPES, type DType, input, MASKED, Tensor } from "./graph.js";
-export { type AttentionMask, attention } from "./layers/attention.js";
+export { type AttentionMask, attention, type OpenBlocks } from "./layers/attention.js";
 export { Conv3x3, conv3x3, toPlanes, toSquares } from "./layers/conv.js";
 export { balanceLoss, Experts, type ExpertsConfig, experts } from "./layers/experts.js";
 export { Embedding, embedding, Linear, linear } from "./layers/linear.js";

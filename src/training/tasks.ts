@@ -1,12 +1,18 @@
 import { UserError } from "#base";
 import type { FamilyName } from "#models";
 import { ACTION_VALUE } from "./action-value/task.js";
+import { DECODER_TASK } from "./decoder/task.js";
 import { NNUE_VALUE } from "./nnue/task.js";
 import { POLICY_VALUE } from "./policy-value/task.js";
 import type { Task } from "./task.js";
 
 /** What each family learns; a family without a task can be played but not trained. */
-const TASKS: Partial<Record<FamilyName, Task>> = { residual: POLICY_VALUE, moe: ACTION_VALUE, nnue: NNUE_VALUE };
+const TASKS: Partial<Record<FamilyName, Task>> = {
+  residual: POLICY_VALUE,
+  moe: ACTION_VALUE,
+  decoder: DECODER_TASK,
+  nnue: NNUE_VALUE,
+};
 
 export function taskOf(family: FamilyName): Task {
   const task = TASKS[family];

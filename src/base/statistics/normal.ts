@@ -22,5 +22,16 @@ function erf(x: number): number {
 /** The share of the standard normal distribution below `x`. */
 export const normalBelow = (x: number): number => (1 + erf(x / Math.SQRT2)) / 2;
 
+/** The place below which a share, between 0 and 1, of the standard normal distribution lies: the reverse of normalBelow. */
+export function normalQuantile(share: number): number {
+  let [low, high] = [-40, 40];
+  for (let i = 0; i < 80; i++) {
+    const middle = (low + high) / 2;
+    if (normalBelow(middle) < share) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
 /** Standard errors to each side that hold 95 % of a normal distribution. */
 export const Z95 = 1.959963984540054;

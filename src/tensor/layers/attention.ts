@@ -1,8 +1,14 @@
-import { apply, concat, constant, MASKED, type Tensor } from "../graph.js";
+import { apply, concat, constant, MASKED, Tensor } from "../graph.js";
 import { withGradient } from "../ops/custom.js";
 
-/** Which keys a query may look at: all, those up to its own place, or where a mask [queries, keys] is true. */
-export type AttentionMask = "all" | "causal" | Tensor;
+/** Blocks of `size` places: the first `open` of a block see each other, every other place only what is not behind it. */
+export interface OpenBlocks {
+  size: number;
+  open: number;
+}
+
+/** Which keys a query may look at: all, those up to its own place, the same with open blocks, or where a mask [queries, keys] is true. */
+export type AttentionMask = "all" | "causal" | OpenBlocks | Tensor;
 
 const BLOCK = 71; // queries; causal rows of one block see no later keys, which saves up to half the work
 
@@ -16,18 +22,18 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, heads: number, mask: 
   const width = (d as number) / heads;
   // [t, n * heads, width]: heads are neighbours of the batch, and nothing is copied
   const [queries, keys, values] = [q, k, v].map((x) => x.reshape([x.dim(0), -1, width]));
-  if (mask !== "causal") {
+  if (mask === "all" || mask instanceof Tensor) {
     const bias = mask === "all" ? undefined : mask.where(0, MASKED);
     return core(queries, keys, values, bias, heads, n).reshape([t, n, d]);
   }
   if (typeof t !== "number" || t !== s) throw new Error("internal: causal attention of different lengths");
-  return causal(queries, keys, values, t).reshape([t, n, d]);
+  const blocks = mask === "causal" ? { size: Math.ceil(t / Math.ceil(t / BLOCK)), open: 0 } : mask;
+  return causal(queries, keys, values, t, blocks).reshape([t, n, d]);
 }
 
 /** The same for causal queries, all [t, b, width], in blocks that see no later keys. */
-function causal(q: Tensor, k: Tensor, v: Tensor, t: number): Tensor {
+function causal(q: Tensor, k: Tensor, v: Tensor, t: number, { size, open }: OpenBlocks): Tensor {
   const alpha = 1 / Math.sqrt(q.dim(2) as number);
-  const size = Math.ceil(t / Math.ceil(t / BLOCK));
   const starts = Array.from({ length: Math.ceil(t / size) }, (_, i) => i * size);
   const sizes = starts.map((start) => Math.min(size, t - start));
   const seen = (x: Tensor, block: number) => x.slice(0, 0, starts[block] + sizes[block]);
@@ -37,7 +43,7 @@ function causal(q: Tensor, k: Tensor, v: Tensor, t: number): Tensor {
   const parts = cut(q);
   const weights = parts.map((part, i) => {
     const product = rowsFirst(part, seen(k, i), { a: true, b: true, transB: true, alpha }); // [b, size, seen]
-    return product.add(triangle(sizes[i], starts[i] + sizes[i])).softmax();
+    return product.add(triangle(sizes[i], starts[i] + sizes[i], open)).softmax();
   });
   const context = join(weights.map((weight, i) => rowsFirst(weight, seen(v, i), { b: true })));
   return withGradient(context, [q, k, v], (dy) => {
@@ -67,11 +73,12 @@ function causal(q: Tensor, k: Tensor, v: Tensor, t: number): Tensor {
 const innerProducts = (dy: Tensor, context: Tensor): Tensor =>
   dy.mul(context).sum(-1, { keep: true }).transpose([1, 0, 2]);
 
-/** 0 where the last `rows` of `columns` places may look, MASKED where they may not. */
-function triangle(rows: number, columns: number): Tensor {
+/** 0 where the last `rows` of `columns` places, the first `open` of which see each other, may look, MASKED where they may not. */
+function triangle(rows: number, columns: number, open: number): Tensor {
+  const first = columns - rows;
   const bias = Array.from({ length: rows * columns }, (_, i) => {
     const [row, column] = [Math.floor(i / columns), i % columns];
-    return column > columns - rows + row ? MASKED : 0;
+    return column > first + Math.max(row, row < open ? open - 1 : 0) ? MASKED : 0;
   });
   return constant(bias, [rows, columns]);
 }

@@ -11,7 +11,9 @@ import {
   ROW_LENGTHS,
 } from "#encodings";
 import { type DataRecord, decodeBagRecord, decodePacked, eachRecord, type RawBatch, type RawForm } from "#formats";
+import type { WindowArrays, WindowEncoding } from "../decoder/window-encoder.js";
 import { flipMoves, mirrorFiles, swapColours } from "./augment.js";
+import { BadRow, type BatchRows, type FileNotes } from "./batch-rows.js";
 import { NO_ACTIONS, type Target, targetOf } from "./target.js";
 
 /** What batches hold; see the types of the same names below. */
@@ -25,7 +27,8 @@ export type BatchEncoding =
       augment?: boolean; // show half of the positions, where chess allows it, mirrored or from the other side
     }
   | { kind: "actions"; queries: number; buckets: number } // moves of a position valued at once
-  | { kind: "halfkp" };
+  | { kind: "halfkp" }
+  | WindowEncoding; // of games, for decoders
 
 /** Positions, the move to learn among the legal ones, and the value; all for the mover. */
 export type PolicyValueArrays = {
@@ -56,31 +59,9 @@ export interface BatchKinds {
   "policy-value": PolicyValueArrays;
   actions: ActionArrays;
   halfkp: HalfKpArrays;
+  windows: WindowArrays;
 }
 export type BatchArrays = BatchKinds[keyof BatchKinds];
-
-/** What is known of a file beside its records. */
-export interface FileNotes {
-  moves?: MoveTableName; // of the move indices in it
-  resultShare?: number; // instead of that of the encoding
-}
-
-/** Records of one form, next to one another in a batch. */
-export interface BatchRows {
-  form: RawForm;
-  batch: RawBatch;
-  path: string; // of the file
-}
-
-/** A record that cannot be used, by its place in the batch. */
-export class BadRow extends Error {
-  constructor(
-    readonly row: number,
-    readonly problem: string,
-  ) {
-    super(problem);
-  }
-}
 
 /** A target with what its file says of it. */
 type Row = Target & Pick<FileNotes, "resultShare">;
@@ -97,7 +78,7 @@ export class BatchEncoder {
   private counts = 0;
 
   constructor(
-    private readonly encoding: BatchEncoding,
+    private readonly encoding: Exclude<BatchEncoding, WindowEncoding>,
     private readonly files: Readonly<Record<string, FileNotes>> = {}, // by their paths
   ) {}
 
@@ -105,7 +86,7 @@ export class BatchEncoder {
    * Encodes records in their order; `seed` decides which moves are taken where there are too many, and which positions are
    * augmented. Those that are not shuffled, as they are to judge by, never are.
    */
-  encode(rows: readonly BatchRows[], seed: number, shuffled: boolean): BatchArrays {
+  encode(rows: readonly BatchRows[], seed: number, shuffled: boolean): Exclude<BatchArrays, WindowArrays> {
     this.makeRoom(rows.reduce((sum, { batch }) => sum + batch.ends.length, 0));
     const targets: Row[] = [];
     for (const { form, batch, path } of rows) {

@@ -1,11 +1,13 @@
 import { serve, Transferred } from "#base";
-import { BadRow, BatchEncoder, type BatchEncoding, type BatchRows, type FileNotes } from "./batch-encoder.js";
+import { WindowEncoder } from "../decoder/window-encoder.js";
+import { BatchEncoder, type BatchEncoding } from "./batch-encoder.js";
+import { BadRow, type BatchRows, type FileNotes } from "./batch-rows.js";
 
-let encoder: BatchEncoder | undefined;
+let encoder: BatchEncoder | WindowEncoder | undefined;
 
 serve({
   configure: ({ encoding, files }: { encoding: BatchEncoding; files: Record<string, FileNotes> }) => {
-    encoder = new BatchEncoder(encoding, files);
+    encoder = encoding.kind === "windows" ? new WindowEncoder(encoding, files) : new BatchEncoder(encoding, files);
   },
   encode: ({ rows, seed, shuffled }: { rows: BatchRows[]; seed: number; shuffled: boolean }) => {
     if (!encoder) throw new Error("internal: not configured");

@@ -3,10 +3,11 @@
 import { readText, UserError, WorkerPool } from "#base";
 import { MOVE_TABLE_NAMES, type MoveTableName } from "#encodings";
 import { badRecord } from "#formats";
-import type { BatchEncoding, BatchKinds, BatchRows, FileNotes } from "./batch-encoder.js";
+import type { BatchEncoding, BatchKinds } from "./batch-encoder.js";
+import type { BatchRows, FileNotes } from "./batch-rows.js";
 import { type DataSource, parseSource } from "./data-source.js";
 import { GatheredRecords, mixSeed, RecordOrder } from "./record-order.js";
-import { BLOCK, openRecordSource, type RecordSource } from "./record-source.js";
+import { BLOCK, openRecordSource, type RecordSource, windowsOf } from "./record-source.js";
 
 export interface BatchOptions<E extends BatchEncoding = BatchEncoding> {
   /** Files, as `parseSource` reads them; without weights, each record is as likely as any other. */
@@ -41,11 +42,13 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
       const named = options.sources.map((source) => (typeof source === "string" ? parseSource(source) : source));
       if (named.length === 0) throw new UserError("DATA_NONE", "no file of records was given to train on.");
       for (const { path, resultShare } of named) {
-        sources.push(await openRecordSource(path, options.scratch ?? path));
+        const source = await openRecordSource(path, options.scratch ?? path);
+        sources.push(source);
+        if (contextOf(options) > 1) sources[sources.length - 1] = windowsOf(source, contextOf(options));
         files[path] = { moves: await moveTableOf(path), resultShare };
       }
       await pool.tell("configure", { encoding: options.encoding, files });
-      return new Batches(options, named, limited(sources, options.limit ?? 0), pool);
+      return new Batches(options, named, limited(sources, Math.ceil((options.limit ?? 0) / contextOf(options))), pool);
     } catch (error) {
       await pool.close();
       for (const source of sources) await source.close();
@@ -53,8 +56,12 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
     }
   }
 
-  /** Records in all files: an epoch is so many rows. */
+  /** Records in all files; an epoch has so many. */
   get positions(): number {
+    return this.rows * contextOf(this.options);
+  }
+
+  private get rows(): number {
     return this.sources.reduce((sum, { count }) => sum + count, 0);
   }
 
@@ -83,8 +90,10 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
     perEpoch?: number;
     from?: number;
   }): AsyncGenerator<BatchKinds[E["kind"]]> {
-    const { size, epoch, from = 0 } = options;
-    const { perEpoch = Math.max(1, Math.floor(this.positions / size)) } = options;
+    const { epoch, from = 0 } = options;
+    const context = contextOf(this.options);
+    const size = Math.max(1, Math.round(options.size / context)); // rows
+    const { perEpoch = Math.max(1, Math.floor(this.rows / size)) } = options;
     const asked: BatchParts[] = []; // on their way, for messages
     const questions =
       epoch === undefined
@@ -98,7 +107,7 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
     };
     for await (const answer of this.pool.map<Answer<E>>("encode", noted())) {
       const parts = asked.shift();
-      if (answer.bad) throw explain(answer.bad, parts?.parts ?? []);
+      if (answer.bad) throw explain(answer.bad, parts?.parts ?? [], context);
       yield answer.arrays;
     }
   }
@@ -110,7 +119,7 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
 
   private async *inOrder(size: number, from: number): AsyncGenerator<BatchParts> {
     const orders = this.sources.map((source) => new RecordOrder(source, undefined, 64));
-    const total = this.positions;
+    const total = this.rows;
     for (let start = from * size, batch = from; start < total; start += size, batch++) {
       const parts: BatchPart[] = [];
       let first = 0; // of the source, among all
@@ -161,7 +170,10 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
   }
 }
 
-/** The front of each file, so that there are no more than `limit` records in all; 0 for all. */
+/** Records in a row. */
+const contextOf = ({ encoding }: BatchOptions): number => (encoding.kind === "windows" ? encoding.context : 1);
+
+/** The front of each file, so that there are no more than `limit` rows in all; 0 for all. */
 function limited(sources: readonly RecordSource[], limit: number): readonly RecordSource[] {
   const total = sources.reduce((sum, { count }) => sum + count, 0);
   if (limit === 0 || total <= limit) return sources;
@@ -202,12 +214,16 @@ function formatQuestion({ parts, seed, shuffled }: BatchParts) {
 }
 
 /** A bad row by its file and number there. */
-function explain({ row, problem }: { row: number; problem: string }, parts: readonly BatchPart[]): UserError {
+function explain(
+  { row, problem }: { row: number; problem: string },
+  parts: readonly BatchPart[],
+  context: number,
+): UserError {
   let left = row;
   for (const { path, rows } of parts) {
     if (left < rows.numbers.length) {
       const advice = `Leave such records out with: tabiya data convert ${path} -o NEW`;
-      return badRecord("DATA_RECORD", { path, record: rows.numbers[left] }, `${problem}\n${advice}`);
+      return badRecord("DATA_RECORD", { path, record: rows.numbers[left] * context }, `${problem}\n${advice}`);
     }
     left -= rows.numbers.length;
   }

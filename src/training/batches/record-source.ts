@@ -43,6 +43,21 @@ export async function openRecordSource(path: string, scratchNear = path): Promis
   throw new UserError("DATA_EMPTY", `${path}: there are no records in it.`);
 }
 
+/** The same file as records of `size` neighbours each, which are windows of its games; a rest that fills none is left out. */
+export function windowsOf(source: RecordSource, size: number): RecordSource {
+  if (source.form !== "packed")
+    throw new UserError(
+      "DATA_FORM",
+      `${source.path}: games are learnt from .bin and .binpack files, whose records follow one another as they were played.\n` +
+        "Make one of games with: tabiya data import GAMES.pgn -o NEW.bin --value result",
+    );
+  const read = (first: number, count: number): RawBatch => {
+    const { bytes } = source.read(first * size, count * size);
+    return { bytes, ends: packedEnds(count, size) };
+  };
+  return { ...source, count: Math.floor(source.count / size), read };
+}
+
 export const FNV_START = 0x811c9dc5;
 
 /** FNV-1a, to be begun with FNV_START. */
@@ -63,9 +78,9 @@ function fingerprintOf(count: number, read: (first: number, count: number) => Ra
   return `${count} records, ${(hash >>> 0).toString(16).padStart(8, "0")}`;
 }
 
-function packedEnds(count: number): Uint32Array {
+function packedEnds(count: number, size = 1): Uint32Array {
   const ends = new Uint32Array(count);
-  for (let i = 0; i < count; i++) ends[i] = (i + 1) * core.RECORD_BYTES;
+  for (let i = 0; i < count; i++) ends[i] = (i + 1) * size * core.RECORD_BYTES;
   return ends;
 }
 

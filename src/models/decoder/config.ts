@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { normalQuantile } from "#base";
+import type { Schema } from "../family.js";
+
+export interface DecoderConfig {
+  width: number; // of a token between layers
+  layers: number;
+  heads: number; // of the attention, a divisor of the width
+  hidden: number; // units of the gated feed-forward layers
+  frequencies: number; // learned ones, by which a value is shown: a cosine and a sine each
+  buckets: number; // of win minus loss, and of draws
+  valueHidden: number; // units inside the two value heads
+  slots: boolean; // a token of a board is told its slot, 0 to 67, beside its rotary place in the sequence
+  squares: number; // width of what the squares of a move say of it to both policies; 0: only the token that speaks does
+}
+
+const count = z.int().min(1).max(8192);
+
+export const DECODER_SCHEMA: Schema<DecoderConfig> = z.strictObject({
+  width: count,
+  layers: count,
+  heads: count,
+  hidden: count,
+  frequencies: count,
+  buckets: count.min(2),
+  valueHidden: count,
+  slots: z.boolean(),
+  squares: z.int().min(0).max(1024),
+});
+
+export const DECODER_SIZES = {
+  tiny: {
+    width: 32,
+    layers: 2,
+    heads: 2,
+    hidden: 64,
+    frequencies: 16,
+    buckets: 100,
+    valueHidden: 32,
+    slots: true,
+    squares: 16,
+  }, // for tests
+  small: {
+    width: 128,
+    layers: 5,
+    heads: 4,
+    hidden: 352,
+    frequencies: 64,
+    buckets: 100,
+    valueHidden: 128,
+    slots: true,
+    squares: 32,
+  }, // trains on two cores
+  published: {
+    width: 1024,
+    layers: 12,
+    heads: 16,
+    hidden: 2816,
+    frequencies: 128,
+    buckets: 100,
+    valueHidden: 512,
+    slots: false,
+    squares: 0,
+  }, // of ChessDecoder
+} satisfies Record<string, DecoderConfig>;
+
+/** What is wrong with a config whose fields are each right. */
+export function checkDecoder({ width, heads }: DecoderConfig): string | undefined {
+  if (width % heads !== 0) return `heads is ${heads}, which does not divide the width ${width}.`;
+  if ((width / heads) % 2 !== 0) return `a head is ${width / heads} wide; rotary places need an even number.`;
+  return undefined;
+}
+
+/** Win minus loss that each bucket stands for: dense around 0, 0.4 standard deviations of a normal curve, within -1 to 1. */
+export const winLossCentres = (buckets: number): number[] =>
+  Array.from({ length: buckets }, (_, i) => Math.max(-1, Math.min(1, 0.4 * normalQuantile((i + 0.5) / buckets))));
+
+/** The share of draws that each bucket stands for, evenly from 0 to 1. */
+export const drawCentres = (buckets: number): number[] => Array.from({ length: buckets }, (_, i) => i / (buckets - 1));

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { Random } from "#base";
+import { parseFen, START_FEN } from "#chess";
+import { BOARD_TOKENS, encodeBoard68, tokenId } from "#encodings";
+import { attention, constant, exportOnnx, input, Session, type Tensor } from "#tensor";
+import { checkDecoder, DECODER_SIZES, drawCentres, winLossCentres } from "./config.js";
+import { Decoder, GAME_BLOCKS, NO_SLOT, POSITION_TOKENS, prefixMask } from "./network.js";
+
+const LENGTH = 2 * POSITION_TOKENS;
+const FIRST = BOARD_TOKENS - 1; // the side to move of the first board, the start of the second, its side to move
+const SECOND = POSITION_TOKENS;
+const LAST = SECOND + BOARD_TOKENS - 1;
+
+/** Which keys each of the places of a worked example sees, by what its weights are. */
+async function seenFrom(mask: (blocks: Tensor) => Parameters<typeof attention>[4]): Promise<boolean[][]> {
+  // Keys that are all alike get the same weight; the values tell them apart by one channel each.
+  const blocks = Array.from({ length: LENGTH }, (_, i) => {
+    const place = i % POSITION_TOKENS;
+    return place < BOARD_TOKENS ? i - place : i;
+  });
+  const same = constant(new Float32Array(LENGTH * LENGTH), [LENGTH, 1, LENGTH]);
+  const values = Array.from({ length: LENGTH * LENGTH }, (_, i) => (Math.floor(i / LENGTH) === i % LENGTH ? 1 : 0));
+  const ids = input("blocks", [1, LENGTH], "int32");
+  const mixed = attention(same, same, constant(values, [LENGTH, 1, LENGTH]), 1, mask(ids));
+  const session = await Session.open(exportOnnx({ mixed: mixed.add(ids.cast("float32").mul(0).sum()) }), {
+    threads: 1,
+  });
+  const { data } = (await session.run({ blocks: Int32Array.from(blocks) })).mixed;
+  await session.close();
+  return Array.from({ length: LENGTH }, (_, i) =>
+    Array.from({ length: LENGTH }, (_, j) => Number(data[i * LENGTH + j]) > 1e-6),
+  );
+}
+
+const upTo = (last: number): boolean[] => Array.from({ length: LENGTH }, (_, i) => i <= last);
+
+for (const [name, mask] of [
+  ["by block ids", prefixMask],
+  ["block by block", () => GAME_BLOCKS],
+] as const) {
+  test(`the prefix mask ${name} is the document's at places 67, 71 and 138`, async () => {
+    const seen = await seenFrom(mask);
+    assert.deepEqual([FIRST, SECOND, LAST], [67, 71, 138]);
+    assert.deepEqual(seen[FIRST], upTo(67));
+    assert.deepEqual(seen[0], upTo(67));
+    assert.deepEqual(seen[SECOND], upTo(138));
+    assert.deepEqual(seen[LAST], upTo(138));
+    for (const alone of [68, 69, 70, 139, 140, 141]) assert.deepEqual(seen[alone], upTo(alone));
+  });
+}
+
+test("the causal mask is a triangle", async () => {
+  const seen = await seenFrom(() => "causal");
+  for (const place of [0, FIRST, SECOND, LAST]) assert.deepEqual(seen[place], upTo(place));
+});
+
+/** Two positions of a game: tokens and values. */
+function example(): { tokens: Int32Array; values: Float32Array } {
+  const position = parseFen(START_FEN);
+  const tokens = new Int32Array(LENGTH);
+  const values = new Float32Array(LENGTH);
+  const board = new Uint16Array(BOARD_TOKENS);
+  for (const [at, move, winLoss] of [
+    [0, 322, 0.25],
+    [SECOND, 900, -0.5],
+  ]) {
+    encodeBoard68(position, board);
+    tokens.set(board, at);
+    tokens.set([move, tokenId("wl_value"), tokenId("d_value")], at + BOARD_TOKENS);
+    values.set([winLoss, 0.4], at + BOARD_TOKENS + 1);
+    position.play(position.moves()[0]);
+  }
+  return { tokens, values };
+}
+
+/** What both passes make of each token of the example, changed or not. */
+async function openPasses() {
+  const network = new Decoder(DECODER_SIZES.tiny, new Random(1));
+  const slots = Array.from({ length: LENGTH }, (_, i) => Math.min(i % POSITION_TOKENS, NO_SLOT));
+  const x = network.embed({
+    tokens: input("tokens", [1, LENGTH], "int32"),
+    values: input("values", [1, LENGTH]),
+    slots: constant(slots, [LENGTH, 1], "int32"),
+  });
+  const session = await Session.open(
+    exportOnnx({ causal: network.read(x, "causal"), prefix: network.read(x, GAME_BLOCKS) }),
+    { threads: 1 },
+  );
+  const { width } = network.config;
+  /** The places whose outputs differ between two inputs. */
+  const changed = async (pass: "causal" | "prefix", change: (feeds: ReturnType<typeof example>) => void) => {
+    const feeds = example();
+    const before = (await session.run(feeds))[pass].data as Float32Array;
+    change(feeds);
+    const after = (await session.run(feeds))[pass].data as Float32Array;
+    return Array.from({ length: LENGTH }, (_, i) => i).filter((place) =>
+      before.subarray(place * width, (place + 1) * width).some((value, k) => value !== after[place * width + k]),
+    );
+  };
+  return { changed, close: () => session.close() };
+}
+
+test("changing a token changes no earlier output of the causal pass", async () => {
+  const { changed, close } = await openPasses();
+  for (const place of [5, FIRST, SECOND - 3, SECOND + 9, LAST]) {
+    const places = await changed("causal", ({ tokens }) => {
+      tokens[place] = tokenId("Q");
+    });
+    assert.equal(places[0], place);
+  }
+  await close();
+});
+
+test("changing a square changes the prefix pass inside its board and after it, never before it", async () => {
+  const { changed, close } = await openPasses();
+  const places = await changed("prefix", ({ tokens }) => {
+    tokens[SECOND + 40] = tokenId("Q");
+  });
+  assert.equal(places[0], SECOND);
+  assert.equal(places.length, POSITION_TOKENS);
+  await close();
+});
+
+test("no label reaches the place that predicts it: moves, values", async () => {
+  const { changed, close } = await openPasses();
+  const move = SECOND + BOARD_TOKENS;
+  for (const pass of ["causal", "prefix"] as const) {
+    const moved = await changed(pass, ({ tokens }) => {
+      tokens[move] = 17;
+    });
+    assert.equal(moved[0], move, "the side to move, which says the move, must not see it");
+    const won = await changed(pass, ({ values }) => {
+      values[move + 1] = 0.9;
+    });
+    assert.equal(won[0], move + 1, "the move, which says win minus loss, must not see it");
+    const drawn = await changed(pass, ({ values }) => {
+      values[move + 2] = 0.9;
+    });
+    assert.equal(drawn[0], move + 2, "the win minus loss, which says the draws, must not see them");
+  }
+  await close();
+});
+
+test("a value is read at value tokens only", async () => {
+  const { changed, close } = await openPasses();
+  assert.deepEqual(
+    await changed("causal", ({ values }) => {
+      values[3] = 0.7;
+    }),
+    [],
+  );
+  await close();
+});
+
+test("centres of values ascend from one end to the other, those of win minus loss densest around nothing", () => {
+  const centres = winLossCentres(100);
+  assert.equal(centres[0], -1);
+  assert.equal(centres[99], 1);
+  assert.ok(Math.abs(centres[50] - 0.4 * 0.012533) < 1e-5); // 0.4 * the normal quantile of 0.505
+  for (let i = 1; i < 100; i++) assert.ok(centres[i] > centres[i - 1]);
+  assert.deepEqual([drawCentres(100)[0], drawCentres(100)[99]], [0, 1]);
+});
+
+test("a config whose heads do not fit is refused", () => {
+  assert.match(checkDecoder({ ...DECODER_SIZES.tiny, heads: 5 }) ?? "", /does not divide/);
+  assert.match(checkDecoder({ ...DECODER_SIZES.tiny, width: 6, heads: 2 }) ?? "", /even/);
+});

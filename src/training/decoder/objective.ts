@@ -1,0 +1,115 @@
+import { BOARD_TOKENS } from "#encodings";
+import { type Decoder, drawCentres, GAME_BLOCKS, NO_SLOT, POSITION_TOKENS, winLossCentres } from "#models";
+import { constant, crossEntropy, input, MASKED, type Tensor, twoHot } from "#tensor";
+import type { Objective } from "../graph-learner.js";
+
+/** Settings of networks that learn to write games. */
+export interface DecoderTaskConfig {
+  context: number; // positions in a window of a game
+  resultShare: number; // how much of a value is the game's result instead of the score
+  boardShare: number; // share of the windows in a batch whose boards are learnt too: most of a board is copied, and soon known
+  boardWeight: number; // in the loss, of the next token of a board
+  moveWeight: number; // of the move
+  winLossWeight: number; // of the distribution of win minus loss
+  drawWeight: number; // of the distribution of draws
+}
+
+interface DecoderObjective extends Objective {
+  judged: Record<string, Tensor>;
+}
+
+const STM = BOARD_TOKENS - 1; // places within a position: the side to move speaks the move,
+const MOVE = BOARD_TOKENS; // the move what it is worth,
+const WL = BOARD_TOKENS + 1; // and that how often it is a draw
+
+/**
+ * Boards by the causal pass, moves and values by the prefix pass, of n windows of games. What the judge needs is, by
+ * position [context * n] (the first positions of all windows first): moveLoss, better, illegal, winLoss, draw, and by
+ * token [context * 71 * n] whether the board head was right.
+ */
+export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n: number | "n" = "n"): DecoderObjective {
+  const { context, boardShare, boardWeight, moveWeight, winLossWeight, drawWeight } = config;
+  const { buckets } = network.config;
+  const length = context * POSITION_TOKENS;
+  const positions = typeof n === "number" ? context * n : `${context}n`;
+  const tokens = input("tokens", [n, length], "int32");
+  const slots = Array.from({ length }, (_, i) => Math.min(i % POSITION_TOKENS, NO_SLOT));
+  const x = network.embed({
+    tokens,
+    values: input("values", [n, length]),
+    slots: constant(slots, [length, 1], "int32"),
+  });
+
+  const read = typeof n === "number" ? Math.max(1, Math.round(n * boardShare)) : n;
+  const causal = network.read(x.slice(1, 0, read), "causal");
+  const next = input("boardTargets", [n, length], "int32").slice(0, 0, read).transpose().reshape([-1]);
+  const boardLogits = network.board.apply(causal); // [length * read, 41]
+  const isNext = next.greater(-1).cast("float32");
+  const board = weighted(crossEntropy(boardLogits, next.maximum(0)), isNext);
+  const isRight = boardLogits.argmax().cast("int32").equal(next).cast("float32");
+
+  const prefix = network.read(x, GAME_BLOCKS).reshape([context, POSITION_TOKENS, n, -1]);
+  /** What stands at a place of each position: [positions, ...]. */
+  const at = (place: number, rows: Tensor) => {
+    const [, , , ...rest] = rows.shape;
+    return rows.slice(1, place, place + 1).reshape([positions, ...rest]);
+  };
+  const targets = (name: string, place: number, dtype: "int32" | "float32") =>
+    at(place, input(name, [n, length], dtype).transpose().reshape([context, POSITION_TOKENS, n]));
+
+  const move = targets("moveTargets", STM, "int32");
+  const isPosition = move.greater(-1).cast("float32"); // [positions]
+  const spoken = network.policy.apply(at(STM, prefix));
+  const logits = network.squares ? spoken.add(network.squares.apply(prefix.slice(1, 1, 65))) : spoken;
+  const moveLoss = crossEntropy(logits, move.maximum(0));
+
+  const winLossTarget = targets("winLossTargets", MOVE, "float32").clip(-1, 1);
+  const winLossLogits = network.winLoss.apply(at(MOVE, prefix));
+  const winLossLoss = crossEntropy(winLossLogits, twoHot(winLossTarget, winLossCentres(buckets)));
+  const drawTarget = targets("drawTargets", WL, "float32").clip(0, 1);
+  const drawLogits = network.draw.apply(at(WL, prefix));
+  const drawLoss = crossEntropy(drawLogits, twoHot(drawTarget, drawCentres(buckets)));
+
+  const legal = input("legal", [positions, "k"], "int32");
+  const isLegal = legal.greater(-1);
+  const legalLogits = isLegal.where(logits.take(legal.maximum(0)), MASKED); // [positions, k]
+  const wanted = logits.take(move.maximum(0).reshape([positions, 1]));
+  const better = legalLogits.greater(wanted).cast("float32").sum(-1); // legal moves the network likes more
+  const lawful = isLegal.where(logits.softmax().take(legal.maximum(0)), 0).sum(-1);
+  const winLossError = network.expectedWinLoss(winLossLogits).sub(winLossTarget).abs();
+  const drawError = network.expectedDraw(drawLogits).sub(drawTarget).abs();
+
+  const mean = (values: Tensor) => weighted(values, isPosition);
+  const [moves, winLosses, draws] = [moveLoss, winLossLoss, drawLoss].map(mean);
+  return {
+    loss: board
+      .mul(boardWeight)
+      .add(moves.mul(moveWeight))
+      .add(winLosses.mul(winLossWeight))
+      .add(draws.mul(drawWeight)),
+    metrics: {
+      boardLoss: board,
+      boardTop1: weighted(isRight, isNext),
+      policyLoss: moves,
+      policyTop1: mean(better.less(0.5).cast("float32")),
+      winLossLoss: winLosses,
+      winLossMae: mean(winLossError),
+      drawLoss: draws,
+      illegal: mean(lawful.neg().add(1)),
+    },
+    judged: {
+      boardLoss: crossEntropy(boardLogits, next.maximum(0)),
+      isRight,
+      moveLoss,
+      winLossLoss,
+      drawLoss,
+      better,
+      lawful,
+      winLoss: network.expectedWinLoss(winLossLogits),
+      draw: network.expectedDraw(drawLogits),
+    },
+  };
+}
+
+/** The mean of values [m] by weights [m]; 0 if there is nothing to weigh. */
+const weighted = (values: Tensor, weights: Tensor): Tensor => values.mul(weights).sum().div(weights.sum().maximum(1));

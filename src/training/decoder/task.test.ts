@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished, test } from "vitest";
+import { Random } from "#base";
+import { formatFen, formatUci, parseFen, parseSan, START_FEN } from "#chess";
+import { BOARD_TOKENS, decodeBoard68, MOVE_TABLES } from "#encodings";
+import { createRecords, type DataRecord } from "#formats";
+import { DECODER, DECODER_SIZES, loadNetwork, POSITION_TOKENS } from "#models";
+import { parametersOf } from "#tensor";
+import { Batches } from "../batches/batches.js";
+import { parseSource } from "../batches/data-source.js";
+import { openGraphLearner } from "../graph-learner.js";
+import { train } from "../loop.js";
+import { resolveRecipe } from "../recipe.js";
+import { judgeDecoder } from "./judge.js";
+import { decoderObjective } from "./objective.js";
+import { IGNORE } from "./sequence.js";
+import { DECODER_TASK } from "./task.js";
+import { worthOf } from "./window-encoder.js";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "tabiya-decoder-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A game as records, its moves in SAN; the score of each position is its number. */
+function gameOf(moves: string, fen = START_FEN, result = 1): DataRecord[] {
+  const position = parseFen(fen);
+  return moves.split(" ").map((san, ply) => {
+    const move = parseSan(position, san)!;
+    const record = { fen: formatFen(position), move: formatUci(position, move), score: 10 * ply, ply, result };
+    position.play(move);
+    return record;
+  });
+}
+
+async function save(records: readonly DataRecord[]): Promise<string> {
+  const path = join(folder(), "games.bin");
+  const writer = await createRecords(path);
+  await writer.write(records);
+  await writer.commit();
+  return path;
+}
+
+async function open(path: string, context: number, resultShare = 0) {
+  const batches = await Batches.open({ sources: [parseSource(path)], encoding: { kind: "windows", context, resultShare }, seed: 1 }); // biome-ignore format: one call
+  onTestFinished(() => batches.close());
+  return batches;
+}
+
+const SPECIAL = [
+  gameOf("e4 Nf6 e5 d5 exd6 g6 Nf3 Bg7 Be2 O-O O-O Qxd6"), // en passant, castling
+  gameOf("axb8=N Kg7 Nd7 h1=R+ Kc2 Rh8 Nb8 Rxb8", "1n5k/P7/8/8/8/8/7p/2K5 w - - 0 1"), // underpromotions of both sides
+].flat();
+
+test("the moves and boards of a window are those of its game: en passant, castling, underpromotions", async () => {
+  const context = 4;
+  const batches = await open(await save(SPECIAL), context);
+  let record = 0;
+  for await (const { tokens } of batches.batches({ size: 2 * context })) {
+    for (let at = 0; at < tokens.length; at += POSITION_TOKENS, record++) {
+      const { fen, move } = SPECIAL[record];
+      const position = parseFen(fen);
+      const [board, rest] = [tokens.subarray(at, at + BOARD_TOKENS), tokens.subarray(at + BOARD_TOKENS)];
+      assert.equal(decodeBoard68(board).split(" ").slice(0, 3).join(), fen.split(" ").slice(0, 3).join());
+      assert.equal(formatUci(position, MOVE_TABLES.moves1924.decode(position, rest[0])!), move);
+    }
+  }
+  assert.equal(record, SPECIAL.length);
+});
+
+test("a window ends with its game, and the rest of it is padding that nothing is learnt from", async () => {
+  const records = [...gameOf("e4 e5 Nf3"), ...gameOf("d4 d5 c4 e6 Nc3")];
+  const batches = await open(await save(records), 4);
+  assert.equal(batches.positions, 8);
+  for await (const { moveTargets, boardTargets, legal } of batches.batches({ size: 8 })) {
+    const moves = [...moveTargets].filter((target) => target !== IGNORE);
+    assert.equal(moves.length, 3 + 4);
+    const length = 4 * POSITION_TOKENS;
+    assert.equal(boardTargets[3 * POSITION_TOKENS - 1], IGNORE); // after the last position of a game no board follows
+    assert.ok(boardTargets.subarray(3 * POSITION_TOKENS, length).every((target) => target === IGNORE));
+    assert.notEqual(boardTargets[length + POSITION_TOKENS - 1], IGNORE);
+    const listed = (row: number) => legal.data.subarray(row * legal.shape[1]).filter((_, k) => k < legal.shape[1]);
+    assert.equal(listed(0).filter((move) => move >= 0).length, 20); // the first position of the first window
+    assert.equal(listed(6).filter((move) => move >= 0).length, 0); // the fourth of the first is none
+  }
+});
+
+test("a value is what the reply's position is worth to the opponent, or the last position's own", async () => {
+  const batches = await open(await save(gameOf("e4 e5 Nf3 Nc6")), 4);
+  for await (const { winLossTargets, drawTargets } of batches.batches({ size: 4 })) {
+    const at = (k: number) => winLossTargets[k * POSITION_TOKENS + BOARD_TOKENS];
+    for (let k = 0; k < 3; k++) assert.equal(at(k), Math.fround(-worthOf(10 * (k + 1), 0, 0).winLoss));
+    assert.equal(at(3), Math.fround(worthOf(30, 0, 0).winLoss));
+    assert.equal(drawTargets[BOARD_TOKENS + 1], Math.fround(worthOf(10, 0, 0).draw));
+  }
+});
+
+test("a file that is not in the order of its games, or is none of games, is refused by name", async () => {
+  const path = join(folder(), "moves.jsonl");
+  const writer = await createRecords(path);
+  await writer.write(gameOf("e4 e5 Nf3 Nc6"));
+  await writer.commit();
+  await assert.rejects(open(path, 4), /moves\.jsonl: games are learnt from \.bin and \.binpack files/);
+});
+
+const SETTINGS = { ...DECODER_TASK.defaults, context: 2 };
+
+test("a tiny decoder learns two windows by heart: boards, moves and values", async () => {
+  const batches = await open(await save(gameOf("e4 e5 Nf3 Nc6")), 2, 1);
+  const network = DECODER.build(DECODER_SIZES.tiny, new Random(1));
+  const { train: settings } = resolveRecipe(
+    { family: "decoder", size: "tiny", ema: 0, weightDecay: 0, threads: 1 },
+    "test",
+  );
+  const learner = await openGraphLearner(network, decoderObjective(network, SETTINGS, 2), settings);
+  for await (const batch of batches.batches({ size: 4 })) {
+    for (let step = 0; step < 60; step++) await learner.step([batch], { learningRate: 0.01 });
+  }
+  await learner.pull();
+  await learner.close();
+  const judged = await judgeDecoder(network, batches, SETTINGS, { threads: 1 });
+  assert.equal(judged.positions, 4);
+  assert.equal(judged.policyTop1, 1);
+  assert.ok(judged.boardTokens > 0.97, `${judged.boardTokens}`);
+  assert.ok(judged.winLossMae < 0.2 && judged.illegal < 0.2, `${judged.winLossMae}, ${judged.illegal}`);
+});
+
+test("a run that was stopped and resumed ends with the weights of one that was not", async () => {
+  const moves = "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O";
+  const path = await save(gameOf(moves));
+  const recipe = resolveRecipe(
+    { family: "decoder", size: "tiny", data: path, context: 2, batchSize: 4, epochs: 2, threads: 1, boardShare: 0.5 },
+    "test",
+  );
+  const weights = async (run: string, stopAfter?: number) => {
+    const stop = new AbortController();
+    const data = await DECODER_TASK.open([path], recipe);
+    const onProgress = ({ step }: { step: number }) => {
+      if (step === stopAfter) stop.abort();
+    };
+    await train(recipe, { run, data, signal: stop.signal, onProgress, resume: true, now: () => 0 });
+    await data.close();
+    if (stopAfter !== undefined) await weights(run);
+    const { network } = await loadNetwork(join(run, "epoch_002", "model.safetensors"));
+    return parametersOf(network).map(({ data: values }) => values);
+  };
+  const run = folder();
+  assert.deepEqual(await weights(join(run, "a"), 5), await weights(join(run, "b")));
+});

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { UserError } from "#base";
+import { DECODER, type Schema } from "#models";
+import { Batches } from "../batches/batches.js";
+import { openGraphLearner } from "../graph-learner.js";
+import { defineTask, percent } from "../task.js";
+import { describeDecoder, judgeDecoder } from "./judge.js";
+import { type DecoderTaskConfig, decoderObjective } from "./objective.js";
+
+const SHUFFLED = 65_536; // windows in memory at a time
+
+const factor = z.number().min(0);
+
+const SCHEMA: Schema<DecoderTaskConfig> = z.strictObject({
+  context: z.int().min(1).max(64),
+  resultShare: factor.max(1),
+  boardShare: z.number().positive().max(1),
+  boardWeight: factor,
+  moveWeight: factor,
+  winLossWeight: factor,
+  drawWeight: factor,
+});
+
+export const DECODER_TASK = defineTask({
+  family: DECODER,
+  schema: SCHEMA,
+  defaults: {
+    context: 4,
+    resultShare: 0,
+    boardShare: 1,
+    boardWeight: 1,
+    moveWeight: 1,
+    winLossWeight: 1,
+    drawWeight: 1,
+  },
+
+  open(paths, { train, task }, limit) {
+    const { context, resultShare } = task;
+    if (train.batchSize % context !== 0)
+      throw new UserError(
+        "RECIPE_VALUE",
+        `batchSize is ${train.batchSize}, expected a multiple of context, the ${context} positions of a window.`,
+      );
+    const encoding = { kind: "windows", context, resultShare } as const;
+    return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
+  },
+  learner: (network, { train, task }) =>
+    openGraphLearner(network, decoderObjective(network, task, train.batchSize / task.context), train),
+  judge: judgeDecoder,
+
+  summarise: (trained, judged) => ({
+    train_policy_accuracy: trained.policyTop1,
+    val_policy_accuracy: judged?.policyTop1 ?? null,
+    train_board_accuracy: trained.boardTop1,
+    val_board_accuracy: judged?.boardTokens ?? null,
+    val_whole_boards: judged?.wholeBoards ?? null,
+    train_value_mae: trained.winLossMae,
+    val_value_mae: judged?.winLossMae ?? null,
+  }),
+  describeEpoch({ epoch, train_loss, train_policy_accuracy, train_board_accuracy }, judged) {
+    const trained = `epoch ${epoch}: loss ${train_loss.toFixed(3)}, top-1 ${percent(train_policy_accuracy ?? 0)}, board tokens ${percent(train_board_accuracy ?? 0)}`;
+    if (!judged) return trained;
+    return `${trained}; unseen games: loss ${judged.loss.toFixed(3)}, top-1 ${percent(judged.policyTop1)} (top-5 ${percent(judged.policyTop5)}), board tokens ${percent(judged.boardTokens)}, whole boards ${percent(judged.wholeBoards)}, win-loss error ${judged.winLossMae.toFixed(3)}`;
+  },
+  describe: describeDecoder,
+});

@@ -1,0 +1,138 @@
+// What a worker does for batches of a decoder: records of games in their order in, sequences out.
+import { core, wdlOfScore } from "#chess";
+import { BOARD_TOKENS, MOVE_TABLES } from "#encodings";
+import { POSITION_TOKENS } from "#models";
+import { BadRow, type BatchRows, type FileNotes } from "../batches/batch-rows.js";
+import { SequenceRows, type Step, type Worth } from "./sequence.js";
+
+/** How sequences of a decoder are made. */
+export interface WindowEncoding {
+  kind: "windows";
+  context: number; // positions in a row: the window of a game
+  resultShare: number; // how much of a value is the game's result instead of the score
+}
+
+/** Windows of games: the tensors of SequenceRows that games need, and the legal moves of each position. */
+export type WindowArrays = Pick<
+  SequenceRows,
+  "tokens" | "values" | "boardTargets" | "moveTargets" | "winLossTargets" | "drawTargets"
+> & {
+  legal: { data: Int32Array<ArrayBuffer>; shape: [number, number] }; // [context * rows, k], the first positions of all rows first; of moves1924, then -1
+};
+
+const { LIST, POSITION_BYTES, RECORD_BYTES, SIDE_AT, CHESS960_AT, wasm } = core;
+const { moves1924 } = MOVE_TABLES;
+const MOVES = 96; // of a position that there is room for; a batch with more gets as much as it needs
+
+export class WindowEncoder {
+  private capacity = 0;
+  private records = 0;
+  private positions = 0;
+  private boards = 0;
+  private readonly scratch = core.allocate(POSITION_BYTES);
+  private readonly scratchBoard = core.allocate(2 * BOARD_TOKENS);
+
+  constructor(
+    private readonly encoding: WindowEncoding,
+    private readonly files: Readonly<Record<string, FileNotes>> = {}, // by their paths
+  ) {}
+
+  /** Encodes rows of `context` records each, which were neighbours in their file; a game that ends cuts its row short. */
+  encode(rows: readonly BatchRows[]): WindowArrays {
+    const { context } = this.encoding;
+    const count = rows.reduce((sum, { batch }) => sum + batch.ends.length, 0);
+    const out = new SequenceRows(count, context * POSITION_TOKENS);
+    const legal: number[][] = Array.from({ length: context * count }, () => []);
+    let row = 0;
+    for (const { batch, path } of rows) {
+      const { bytes, ends } = batch;
+      this.unpack(bytes, row, context);
+      const share = this.files[path]?.resultShare ?? this.encoding.resultShare;
+      for (let i = 0; i < ends.length; i++, row++) {
+        const window = bytes.subarray(i * context * RECORD_BYTES, (i + 1) * context * RECORD_BYTES);
+        const { steps, moves } = this.window(window, i * context, share, row);
+        out.writeGame(row, steps);
+        moves.forEach((list, k) => {
+          legal[k * count + row] = list;
+        });
+      }
+    }
+    const { tokens, values, boardTargets, moveTargets, winLossTargets, drawTargets } = out;
+    return { tokens, values, boardTargets, moveTargets, winLossTargets, drawTargets, legal: table(legal) };
+  }
+
+  private unpack(bytes: Uint8Array, firstRow: number, context: number): void {
+    const count = bytes.length / RECORD_BYTES;
+    if (count > this.capacity) {
+      this.capacity = count;
+      this.records = core.allocate(count * RECORD_BYTES);
+      this.positions = core.allocate(count * POSITION_BYTES);
+      this.boards = core.allocate(count * 2 * BOARD_TOKENS);
+    }
+    core.bytes.set(bytes, this.records);
+    const good = wasm.unpackRecords(this.records, count, this.positions);
+    if (good < count)
+      throw new BadRow(firstRow + Math.floor(good / context), "it holds a position that is not one of chess.");
+    wasm.encodeBoard68(this.positions, count, this.boards);
+  }
+
+  /** The positions of a window up to the end of their game, and the legal moves of each. */
+  private window(records: Uint8Array, first: number, share: number, row: number): { steps: Step[]; moves: number[][] } {
+    const view = new DataView(records.buffer, records.byteOffset, records.length);
+    const steps: Step[] = [];
+    const moves: number[][] = [];
+    for (let k = 0; k < this.encoding.context; k++) {
+      const at = k * RECORD_BYTES;
+      const position = this.positions + (first + k) * POSITION_BYTES;
+      const move = view.getUint16(at + core.RECORD_MOVE_AT, true);
+      const black = core.bytes[position + SIDE_AT] === 1;
+      const chess960 = core.bytes[position + CHESS960_AT] === 1;
+      const listed = core.moves.subarray(LIST >> 1, (LIST >> 1) + wasm.generate(position, LIST));
+      if (!listed.includes(move)) throw new BadRow(row, `the move of its record ${k} is not legal.`);
+      moves.push(Array.from(listed, (one) => moves1924.indexOf(one, black, chess960)));
+      const score = view.getInt16(at + core.RECORD_SCORE_AT, true);
+      const result = view.getInt8(at + core.RECORD_RESULT_AT);
+      const step = {
+        board: this.board(first + k),
+        move: moves1924.indexOf(move, black, chess960),
+        ...worthOf(score, result, share),
+      };
+      // What the reply's position is worth to the opponent says what the move was worth.
+      const last = steps.at(-1);
+      if (last) Object.assign(last, { winLoss: -step.winLoss, draw: step.draw });
+      steps.push(step);
+      if (k + 1 === this.encoding.context || !this.follows(position, move, first + k + 1)) break;
+    }
+    return { steps, moves };
+  }
+
+  private board = (record: number): Uint16Array =>
+    new Uint16Array(core.bytes.buffer, this.boards + record * 2 * BOARD_TOKENS, BOARD_TOKENS);
+
+  /** Whether a move leads to the board of another record. */
+  private follows(position: number, move: number, record: number): boolean {
+    core.bytes.copyWithin(this.scratch, position, position + POSITION_BYTES);
+    wasm.play(this.scratch, move);
+    wasm.encodeBoard68(this.scratch, 1, this.scratchBoard);
+    const reached = new Uint16Array(core.bytes.buffer, this.scratchBoard, BOARD_TOKENS);
+    const board = this.board(record);
+    return reached.every((token, slot) => token === board[slot]);
+  }
+}
+
+/** What a score and a result, both the mover's, are worth. */
+export function worthOf(scoreCp: number, result: number, resultShare: number): Worth {
+  const [win, draw, loss] = wdlOfScore(scoreCp);
+  const mix = (scored: number, known: number) => (1 - resultShare) * scored + resultShare * known;
+  return { winLoss: mix((win - loss) / 1000, result), draw: mix(draw / 1000, result === 0 ? 1 : 0) };
+}
+
+/** Lists as rows of one length, filled up with -1. */
+function table(lists: readonly (readonly number[])[]): { data: Int32Array<ArrayBuffer>; shape: [number, number] } {
+  const k = lists.reduce((most, { length }) => Math.max(most, length), MOVES);
+  const data = new Int32Array(lists.length * k).fill(-1);
+  lists.forEach((list, i) => {
+    data.set(list, i * k);
+  });
+  return { data, shape: [lists.length, k] };
+}
