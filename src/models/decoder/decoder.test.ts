@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { Random } from "#base";
 import { parseFen, START_FEN } from "#chess";
-import { BOARD_TOKENS, encodeBoard68, tokenId } from "#encodings";
+import { BOARD_TOKENS, encodeBoard68, MOVE_TABLES, tokenId } from "#encodings";
 import { attention, constant, exportOnnx, input, Session, type Tensor } from "#tensor";
+import { randomPositions } from "../export.js";
 import { checkDecoder, DECODER_SIZES, drawCentres, winLossCentres } from "./config.js";
+import { decoderInference } from "./inference.js";
 import { Decoder, GAME_BLOCKS, NO_SLOT, POSITION_TOKENS, prefixMask } from "./network.js";
 
 const LENGTH = 2 * POSITION_TOKENS;
@@ -151,6 +153,53 @@ test("a value is read at value tokens only", async () => {
     [],
   );
   await close();
+});
+
+test("one look at a position says what reading it as a game says, and shares that add up", async () => {
+  const network = new Decoder(DECODER_SIZES.tiny, new Random(1));
+  const { outputs, feeds } = decoderInference(network);
+  const session = await Session.open(exportOnnx(outputs), { threads: 1 });
+  const positions = randomPositions(3, 1);
+  const [asked] = feeds(positions);
+  const { policy, value, wdl } = await session.run(asked);
+  await session.close();
+
+  const x = network.embed({
+    tokens: input("tokens", ["n", POSITION_TOKENS], "int32"),
+    values: input("values", ["n", POSITION_TOKENS]),
+    slots: constant(
+      Array.from({ length: POSITION_TOKENS }, (_, i) => Math.min(i, NO_SLOT)),
+      [POSITION_TOKENS, 1],
+      "int32",
+    ),
+  });
+  const prefix = network.read(x, GAME_BLOCKS).reshape([1, POSITION_TOKENS, "n", -1]);
+  const at = (place: number) => prefix.slice(1, place, place + 1).reshape(["n", network.config.width]);
+  const whole = await Session.open(
+    exportOnnx({
+      policy: network.movesAt(at(67), prefix, "policy"),
+      value: network.expectedWinLoss(network.winLoss.apply(at(68))),
+      draw: network.expectedDraw(network.draw.apply(at(69))),
+    }),
+    { threads: 1 },
+  );
+  for (const [i, position] of positions.entries()) {
+    const logits = (policy.data as Float32Array).subarray(i * 1924, (i + 1) * 1924);
+    const legal = position.moves().map((move) => MOVE_TABLES.moves1924.encode(position, move));
+    const best = legal.reduce((a, b) => (logits[b] > logits[a] ? b : a));
+    const tokens = new Int32Array(POSITION_TOKENS);
+    tokens.set((asked.tokens as Int32Array).subarray(i * BOARD_TOKENS, (i + 1) * BOARD_TOKENS));
+    tokens.set([best, tokenId("wl_value"), tokenId("d_value")], BOARD_TOKENS);
+    const values = new Float32Array(POSITION_TOKENS);
+    values[BOARD_TOKENS + 1] = Number(value.data[i]);
+    const read = await whole.run({ tokens, values });
+    assert.ok(logits.every((logit, k) => Math.abs(logit - Number(read.policy.data[k])) < 1e-4)); // 32 bits
+    assert.ok(Math.abs(Number(value.data[i]) - Number(read.value.data[0])) < 1e-5);
+    const [win, draw, loss] = (wdl.data as Float32Array).subarray(3 * i, 3 * i + 3);
+    assert.ok(Math.abs(draw - Number(read.draw.data[0])) < 1e-5);
+    assert.ok(Math.abs(win + draw + loss - 1) < 1e-5 && Math.abs(win - loss - Number(value.data[i])) < 1e-5);
+  }
+  await whole.close();
 });
 
 test("centres of values ascend from one end to the other, those of win minus loss densest around nothing", () => {

@@ -186,6 +186,15 @@ export class Decoder {
     return this.run(x, this.places(x.dim(0) as number), (q, k, v) => attention(q, k, v, heads, mask));
   }
 
+  /**
+   * Logits [m, 1924] of moves: what a policy says at m tokens [m, width], and what the squares of the boards that the moves
+   * are made on say, [g, 68 or 71, n, width] with g * n = m.
+   */
+  movesAt(speakers: Tensor, boards: Tensor, head: "policy" | "thinking"): Tensor {
+    const spoken = this[head].apply(speakers);
+    return this.squares ? spoken.add(this.squares.apply(boards.slice(1, 1, 65))) : spoken;
+  }
+
   /** Win minus loss that logits [m, buckets] expect, [m]. */
   expectedWinLoss = (logits: Tensor): Tensor => expected(logits, winLossCentres(this.config.buckets));
   /** The share of draws that logits [m, buckets] expect, [m]. */

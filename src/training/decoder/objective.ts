@@ -59,8 +59,7 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
 
   const move = targets("moveTargets", STM, "int32");
   const isPosition = move.greater(-1).cast("float32"); // [positions]
-  const spoken = network.policy.apply(at(STM, prefix));
-  const logits = network.squares ? spoken.add(network.squares.apply(prefix.slice(1, 1, 65))) : spoken;
+  const logits = network.movesAt(at(STM, prefix), prefix, "policy");
   const moveLoss = crossEntropy(logits, move.maximum(0));
 
   const winLossTarget = targets("winLossTargets", MOVE, "float32").clip(-1, 1);
@@ -77,7 +76,6 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
   const better = legalLogits.greater(wanted).cast("float32").sum(-1); // legal moves the network likes more
   const lawful = isLegal.where(logits.softmax().take(legal.maximum(0)), 0).sum(-1);
   const winLossError = network.expectedWinLoss(winLossLogits).sub(winLossTarget).abs();
-  const drawError = network.expectedDraw(drawLogits).sub(drawTarget).abs();
 
   const mean = (values: Tensor) => weighted(values, isPosition);
   const [moves, winLosses, draws] = [moveLoss, winLossLoss, drawLoss].map(mean);

@@ -57,10 +57,10 @@ export const DECODER_TASK = defineTask({
     train_value_mae: trained.winLossMae,
     val_value_mae: judged?.winLossMae ?? null,
   }),
-  describeEpoch({ epoch, train_loss, train_policy_accuracy, train_board_accuracy }, judged) {
-    const trained = `epoch ${epoch}: loss ${train_loss.toFixed(3)}, top-1 ${percent(train_policy_accuracy ?? 0)}, board tokens ${percent(train_board_accuracy ?? 0)}`;
+  describeEpoch({ epoch, train }, judged) {
+    const trained = `epoch ${epoch}: loss ${train.loss.toFixed(3)}, top-1 ${percent(train.policyTop1)}, board tokens ${percent(train.boardTop1)}`;
     if (!judged) return trained;
-    return `${trained}; unseen games: loss ${judged.loss.toFixed(3)}, top-1 ${percent(judged.policyTop1)} (top-5 ${percent(judged.policyTop5)}), board tokens ${percent(judged.boardTokens)}, whole boards ${percent(judged.wholeBoards)}, win-loss error ${judged.winLossMae.toFixed(3)}`;
+    return `${trained}; unseen games: loss ${judged.loss.toFixed(3)}, top-1 ${percent(judged.policyTop1)}, top-5 ${percent(judged.policyTop5)}, board tokens ${percent(judged.boardTokens)}, whole boards ${percent(judged.wholeBoards)}, win-loss MAE ${judged.winLossMae.toFixed(3)}`;
   },
   describe: describeDecoder,
 });
