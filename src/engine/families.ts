@@ -36,6 +36,7 @@ function nnueOf({ bytes, path }: NetworkFile): NnueWeights {
 export const PLAYING_FAMILIES: Record<FamilyName, PlayingFamily> = {
   residual: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
   moe: { searches: ["none", "mcts"], evaluator: graph(fitActions, { scoreScale: PROBABILITY_SCALE_CP }) },
+  decoder: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
   nnue: {
     searches: ["ab", "mcts"],
     evaluator: async (file) => new StaticEvaluator(nnueOf(file)),

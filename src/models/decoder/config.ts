@@ -3,29 +3,33 @@ import { normalQuantile } from "#base";
 import type { Schema } from "../family.js";
 
 export interface DecoderConfig {
-  width: number; // of a token between layers
+  width: number;
   layers: number;
-  heads: number; // of the attention, a divisor of the width
-  hidden: number; // units of the gated feed-forward layers
-  frequencies: number; // learned ones, by which a value is shown: a cosine and a sine each
-  buckets: number; // of win minus loss, and of draws
-  valueHidden: number; // units inside the two value heads
-  slots: boolean; // a token of a board is told its slot, 0 to 67, beside its rotary place in the sequence
-  squares: number; // width of what the squares of a move say of it to both policies; 0: only the token that speaks does
+  heads: number;
+  hidden: number;
+  frequencies: number;
+  buckets: number;
+  valueHidden: number;
+  slots: boolean;
+  squares: number;
 }
 
 const count = z.int().min(1).max(8192);
 
 export const DECODER_SCHEMA: Schema<DecoderConfig> = z.strictObject({
-  width: count,
-  layers: count,
-  heads: count,
-  hidden: count,
-  frequencies: count,
-  buckets: count.min(2),
-  valueHidden: count,
-  slots: z.boolean(),
-  squares: z.int().min(0).max(1024),
+  width: count.describe("of a token between layers"),
+  layers: count.describe("of attention and feed-forward, one after another"),
+  heads: count.describe("of the attention, a divisor of the width"),
+  hidden: count.describe("units of the gated feed-forward layers"),
+  frequencies: count.describe("learned ones, by which a value is shown: a cosine and a sine each"),
+  buckets: count.min(2).describe("of win minus loss, and of draws"),
+  valueHidden: count.describe("units inside the two value heads"),
+  slots: z.boolean().describe("a token of a board is told its slot, 0 to 67, beside its rotary place in the sequence"),
+  squares: z
+    .int()
+    .min(0)
+    .max(1024)
+    .describe("width of what the squares of a move say of it to both policies; 0: only the token that speaks does"),
 });
 
 export const DECODER_SIZES = {

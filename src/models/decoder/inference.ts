@@ -1,6 +1,7 @@
 import { BOARD_TOKENS, EncoderBatch, MOVE_TABLES, tokenId } from "#encodings";
 import { attention, concat, constant, input, MASKED, type Tensor } from "#tensor";
 import type { Inference } from "../family.js";
+import { positionKey } from "../position-key.js";
 import { type Decoder, NO_SLOT } from "./network.js";
 
 const AT_ONCE = 32; // positions
@@ -39,6 +40,8 @@ export function decoderInference(network: Decoder): Inference {
   const draw = network.expectedDraw(network.draw.apply(reader.read(valued))); // [n]
 
   return {
+    moves: "moves1924",
+    keyOf: (position) => positionKey(position, []), // the en-passant square decides which moves are barred
     outputs: { policy, value, wdl: winDrawLoss(value, draw) },
     feeds: (positions) =>
       Array.from({ length: Math.ceil(positions.length / AT_ONCE) }, (_, i) => {

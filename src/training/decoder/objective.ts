@@ -5,13 +5,13 @@ import type { Objective } from "../graph-learner.js";
 
 /** Settings of networks that learn to write games. */
 export interface DecoderTaskConfig {
-  context: number; // positions in a window of a game
-  resultShare: number; // how much of a value is the game's result instead of the score
-  boardShare: number; // share of the windows in a batch whose boards are learnt too: most of a board is copied, and soon known
-  boardWeight: number; // in the loss, of the next token of a board
-  moveWeight: number; // of the move
-  winLossWeight: number; // of the distribution of win minus loss
-  drawWeight: number; // of the distribution of draws
+  context: number;
+  resultShare: number;
+  boardShare: number;
+  boardWeight: number;
+  moveWeight: number;
+  winLossWeight: number;
+  drawWeight: number;
 }
 
 interface DecoderObjective extends Objective {

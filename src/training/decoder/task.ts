@@ -12,13 +12,17 @@ const SHUFFLED = 65_536; // windows in memory at a time
 const factor = z.number().min(0);
 
 const SCHEMA: Schema<DecoderTaskConfig> = z.strictObject({
-  context: z.int().min(1).max(64),
-  resultShare: factor.max(1),
-  boardShare: z.number().positive().max(1),
-  boardWeight: factor,
-  moveWeight: factor,
-  winLossWeight: factor,
-  drawWeight: factor,
+  context: z.int().min(1).max(64).describe("positions in a window of a game"),
+  resultShare: factor.max(1).describe("how much of a value is the game's result instead of the score"),
+  boardShare: z
+    .number()
+    .positive()
+    .max(1)
+    .describe("share of the windows in a batch whose boards are learnt too: most of a board is copied, and soon known"),
+  boardWeight: factor.describe("in the loss, of the next token of a board"),
+  moveWeight: factor.describe("in the loss, of the move"),
+  winLossWeight: factor.describe("in the loss, of the distribution of win minus loss"),
+  drawWeight: factor.describe("in the loss, of the distribution of draws"),
 });
 
 export const DECODER_TASK = defineTask({
