@@ -3,14 +3,14 @@
 //
 //   0  i32  kind: 1 HalfKP 256x2-32-32-1, 2 one wide layer with squared clipped ReLU
 //   4  i32  hidden: neurons of the first layer for each point of view, a multiple of 32
-//   8  i32  outputs: how many output buckets, chosen by the number of men
+//   8  i32  outputs: how many output buckets, chosen by the number of pieces
 //  12  i32  featureScale: where a neuron is full       16 i32  of one wide layer: the value of a unit of its sum, in 2^-32 centipawns
 //  20  i32  units: the value of a pawn
 //  24  i32 x 8  where, from the start of the image: feature weights, feature biases, first weights, first biases, second
 //                weights, second biases, output weights, output biases
 //  56  i32  1 if the board is turned left to right when the own king stands on the files e to h
 //  64  u16 x 64  by king square, seen from its own side: where its features begin
-// 192  u8 x 33  by number of men: which output
+// 192  u8 x 33  by number of pieces: which output
 // 256  i16 x 2 x 16  by point of view and piece as in the mailbox: what the piece adds to the feature; -1 if it is none
 // 320  u8 x 2  what squares are xored with, for White and for Black
 //
@@ -435,7 +435,7 @@ function squared(sums: v128, weights: v128, full: v128): v128 {
   return i32x4.dot_i16x8_s(i16x8.mul(x, x), weights);
 }
 
-/** One output of 2 x hidden neurons, chosen by the number of men, in centipawns rounded to the nearest. */
+/** One output of 2 x hidden neurons, chosen by the number of pieces, in centipawns rounded to the nearest. */
 function forwardWide(ours: usize, theirs: usize, men: i32): i32 {
   const bucket = <i32>load<u8>(net + men, 192);
   const full = i16x8.splat(<i16>field(12));

@@ -79,7 +79,7 @@ export function unpackPosition(record: usize, p: usize): i32 {
   store<u8>(p + whiteKing, KING + 1, MAILBOX_AT);
   store<u8>(p + blackKing, (KING + 1) | 8, MAILBOX_AT);
   // Squares come from a8 to h1 (square ^ 56), the kings' left out; an empty one is a single 0, so a run of zeros is a run of
-  // empty squares, and only men cost a step.
+  // empty squares, and only pieces cost a step.
   const firstKing = min(whiteKing ^ 56, blackKing ^ 56);
   const lastKing = max(whiteKing ^ 56, blackKing ^ 56);
   let at = 13;
@@ -92,7 +92,7 @@ export function unpackPosition(record: usize, p: usize): i32 {
     index += empty;
     if (index == 62) break;
     const man = <i32>(word >> empty);
-    if (!(man & 1) || empty > 51) continue; // the man is not wholly in the word
+    if (!(man & 1) || empty > 51) continue; // the piece is not wholly in the word
     let turned = index++;
     if (turned >= firstKing) turned++;
     if (turned >= lastKing) turned++;
@@ -164,7 +164,7 @@ export function epIsPossible(p: usize, square: i32): bool {
   return pieceOn(p, pawn) == 1 + ((us ^ 1) << 3) && !((bit(square) | bit(origin)) & occupied(p));
 }
 
-/** Writes the 32 bytes of a position; returns false if they do not suffice (more men than any game can have). */
+/** Writes the 32 bytes of a position; returns false if they do not suffice (more pieces than any game can have). */
 export function packPosition(p: usize, record: usize): bool {
   let word: u64 = 0;
   let filled = 0;

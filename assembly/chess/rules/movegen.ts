@@ -153,7 +153,7 @@ function generateFor(p: usize, start: usize, white: bool, wanted: i32): usize {
   const enemyStraight = (roleSet(p, ROOK) | queens) & enemy;
   const enemyDiagonal = (roleSet(p, BISHOP) | queens) & enemy;
 
-  // Enemy sliders that would see the king on an empty board: with nothing between they check, with one man they pin.
+  // Enemy sliders that would see the king on an empty board: with nothing between they check, with one piece they pin.
   let checkers = (pawnAttacks(us, king) & roleSet(p, PAWN) & enemy) | (knightAttacks(king) & roleSet(p, KNIGHT) & enemy);
   let pinned: u64 = 0;
   let snipers = (openRookAttacks(king) & enemyStraight) | (openBishopAttacks(king) & enemyDiagonal);

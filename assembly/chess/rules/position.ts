@@ -220,7 +220,7 @@ export function epIsLegal(p: usize, square: i32): bool {
   return false;
 }
 
-/** Completes the castling men (byte 152) from the rights, rooks and kings. */
+/** Completes the castling pieces (byte 152) from the rights, rooks and kings. */
 export function storeCastlingMen(p: usize): void {
   let men: u64 = 0;
   for (let right = 0; right < 4; right++) {

@@ -74,7 +74,7 @@ function origins(role: i32, to: i32, occupied: u64): u64 {
   return kingAttacks(to);
 }
 
-/** Whether the king is safe after a man goes from one square to the other; `captured` is a set of at most one. */
+/** Whether the king is safe after a piece goes from one square to the other; `captured` is a set of at most one. */
 @inline
 function isSafe(p: usize, us: i32, role: i32, from: i32, to: i32, captured: u64): bool {
   const after = (occupied(p) & ~bit(from) & ~captured) | bit(to);

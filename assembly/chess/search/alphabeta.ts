@@ -191,6 +191,7 @@ export function searchLine(depth: i32, first: i32): bool {
   firstRoot = first;
   rootDepth = depth;
   selDepth = 0;
+  // Aspiration window: around the average of the last scores, widened whenever the score falls outside
   const average = load<i32>(rootAt(first), 12);
   let window = 14 + abs(average) / 40;
   let alpha = -INFINITE;
@@ -291,7 +292,7 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   if (!root) {
     if (isDraw(frame, ply)) return drawScore();
     if (ply >= MAX_PLY - 1) return inCheck ? 0 : evaluate(frame, ply);
-    // Nothing can be better than to mate at once, nor worse than to be mated now.
+    // Mate distance pruning: nothing can be better than to mate at once, nor worse than to be mated now.
     alpha = max(alpha, -MATE_CP + ply);
     beta = min(beta, MATE_CP - ply - 1);
     if (alpha >= beta) return alpha;
@@ -300,7 +301,7 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   setCutoffs(frameAt(ply + 2), 0);
   setDoubleExtensions(frame, root ? 0 : doubleExtensions(earlier(frame, 1)));
 
-  // What the table knows
+  // Transposition table: what is known of the position, and a cutoff if that is enough
   const excluded = excludedMove(frame);
   const hash = key(frame);
   const known = excluded ? 0 : probe(hash);
@@ -317,7 +318,7 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   }
   if (first && !root && !isLegal(frame, first, moveList(frame))) first = 0;
 
-  // What the position looks like
+  // Static evaluation, with what the correction history knows of positions like this one
   let raw = NONE;
   let eval = NONE;
   let improving = false;
@@ -340,13 +341,16 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
 
   // A position so good or so bad that no move need be tried
   if (!pv && !inCheck && !excluded) {
+    // Razoring: far below alpha, captures alone must bring it back.
     if (depth <= 4 && eval + 220 * depth + 60 < alpha) {
       const score = quiescence(ply, alpha, alpha + 1);
       if (score <= alpha || stopped) return score;
     }
+    // Reverse futility pruning (static null move): far above beta, it will stay there.
     if (depth <= 9 && eval < MATE_FOUND && eval - 72 * (depth - (improving ? 1 : 0)) >= beta && beta > -MATE_FOUND) {
       return (eval + beta) / 2;
     }
+    // Null move pruning: above beta even if the other side moves twice; verified where the search is deep (zugzwang).
     if (
       eval >= beta && standing >= beta + 150 - 16 * depth && currentMove(earlier(frame, 1)) != 0 && ply >= nullFrom &&
       hasPieces(frame) && beta > -MATE_FOUND && depth >= 2
@@ -372,7 +376,7 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
         if (verified >= beta) return score;
       }
     }
-    // A capture that beats beta by far in a shallow search would beat it in a deep one.
+    // ProbCut: a capture that beats beta by far in a shallow search would beat it in a deep one.
     const high = beta + 170 - (improving ? 50 : 0);
     if (depth >= 5 && abs(beta) < MATE_FOUND && !(known && knownDepth >= depth - 3 && knownScore < high)) {
       const wins = high - standing;
@@ -389,9 +393,11 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
       }
     }
   }
+  // Internal iterative reduction: without a move of the table the order is poor; a later iteration will have one.
   if (depth >= 4 && !first && (pv || cut) && !excluded) depth--;
 
-  // Is the table's move the only good one?
+  // Singular extension: is the table's move the only good one? If even without it beta is reached, multi-cut; if it is not
+  // singular but promises a cutoff, a negative extension.
   let firstExtension = 0;
   if (
     !root && depth >= 7 - (onPv ? 1 : 0) && first && !excluded && knownBound & LOWER && knownDepth >= depth - 3 &&
@@ -444,13 +450,17 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
     let reduction = load<i32>(REDUCTIONS + (((min(depth, 63) << 6) | min(number, 63)) << 2));
     if (!root && best > -MATE_FOUND && pieces) {
       if (!noisy && !check) {
+        // Late move pruning (move count)
         if (number >= (4 + depth * depth) / (improving ? 1 : 2)) skipQuiets = true;
         const left = max(0, depth - 1 - (reduction - history / 10) / UNIT);
+        // History pruning
         if (left < 6 && history < -3200 * depth) continue;
+        // Futility pruning
         if (!inCheck && left < 9 && standing + 110 + 95 * left + history / 128 <= alpha) {
           skipQuiets = true;
           continue;
         }
+        // SEE pruning of quiet moves, and below of captures and checks
         if (!seeAtLeast(frame, move, -24 * left * left)) continue;
       } else if (depth < 9) {
         const least = -95 * depth - history / 48;
@@ -466,6 +476,7 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
     if (extension == 2) setDoubleExtensions(frame, doubleExtensions(frame) + 1);
     const ahead = depth - 1 + extension;
 
+    // Late move reductions (LMR): a shallower search with a null window first, a deeper one if it surprises
     let score = 0;
     if (depth >= 2 && number > 1 + (root ? 1 : 0) && (!noisy || cut || !pv)) {
       if (cut) reduction += 2 * UNIT - (onPv ? UNIT / 2 : 0);
@@ -486,6 +497,7 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
         if (deeper > reduced) score = -search(ply + 1, deeper, -alpha - 1, -alpha, !cut);
       }
     } else if (!pv || number > 1) score = -search(ply + 1, ahead, -alpha - 1, -alpha, !cut);
+    // Principal variation search: the full window only for the first move, and for one that beats it
     if (pv && (number == 1 || score > alpha)) score = -search(ply + 1, ahead, -beta, -alpha, false);
     if (extension == 2) setDoubleExtensions(frame, doubleExtensions(frame) - 1);
     if (stopped) return 0;
@@ -546,7 +558,7 @@ function noteRoot(move: i32, score: i32, alpha: i32, number: i32, spent: u64): v
   memory.copy(root + 34, bestLine(child), length << 1);
 }
 
-/** The leaves: only captures and promotions, or all answers to a check, until the position is quiet. */
+/** Quiescence search, the leaves: only captures and promotions, or all answers to a check, until the position is quiet. */
 function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
   if (stopped) return 0;
   const frame = frameAt(ply);
@@ -578,6 +590,7 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
       if (!known) remember(hash, 0, toTable(best, ply), raw, 0, LOWER, onPv);
       return best;
     }
+    // Stand pat, and the margin of delta pruning
     alpha = max(alpha, best);
     hope = best + 180;
   } else setStaticEval(frame, NONE);
@@ -596,6 +609,7 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
         if (moveKind(move) == PROMOTION) {
           if (movePromotion(move) != QUEEN) continue;
         } else {
+          // Delta pruning: not even the captured piece brings it to alpha.
           const gain = hope + victimValue(max(taken(frame, move), 0));
           if (gain <= alpha) {
             best = max(best, gain);

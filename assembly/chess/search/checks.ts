@@ -21,7 +21,7 @@ import {
   side,
 } from "../rules/position";
 
-/** Finds the squares from which the enemy king would be in check, and our men that uncover a check when they leave its line. */
+/** Finds the squares from which the enemy king would be in check, and our pieces that uncover a check when they leave its line. */
 export function findChecks(frame: usize): void {
   const us = side(frame);
   const king = kingSquare(frame, us ^ 1);

@@ -1,5 +1,5 @@
-// What a thread learns while it searches: which moves were good elsewhere (histories), and how far the static evaluation
-// is usually off in positions with the same pawns or pieces (corrections). Tables of i16 in the thread's own memory.
+// What a thread learns while it searches: which moves were good elsewhere (history heuristics: main, capture, continuation), and how far the static evaluation
+// is usually off in positions with the same pawns or pieces (correction history). Tables of i16 in the thread's own memory.
 import { BISHOP, BLACK, colorSet, KING, KNIGHT, PAWN, QUEEN, ROOK, roleSet, side, WHITE } from "../rules/position";
 
 const MAIN: i32 = 0; // [side][from, to]

@@ -141,7 +141,7 @@ function startScoring(p: usize): void {
   for (; rooks; rooks &= rooks - 1) byRooks |= rookAttacks(<i32>ctz(rooks), all);
 }
 
-/** A quiet move by its history, whether it checks, flees from a lesser man or walks into one, and where it puts its man. */
+/** A quiet move by its history, whether it checks, flees from a lesser piece or walks into one, and where it puts its man. */
 @inline
 function quietScore(frame: usize, move: i32): i32 {
   const from = moveFrom(move);

@@ -35,7 +35,7 @@ export function see(p: usize, move: i32, gains: usize): i32 {
   const from = moveFrom(move);
   const to = moveTo(move);
   let occ = occupied(p) ^ bit(from);
-  let next = (pieceOn(p, from) & 7) - 1; // the man that stands on the square after each capture
+  let next = (pieceOn(p, from) & 7) - 1; // the piece that stands on the square after each capture
   let gain = 0;
   const victim = pieceOn(p, to);
   if (victim) gain = value((victim & 7) - 1);
@@ -97,9 +97,9 @@ export function seeAtLeast(p: usize, move: i32, threshold: i32): bool {
     next = movePromotion(move);
     balance += value(next) - value(PAWN);
   }
-  if (balance < 0) return false; // not even if the man stays
+  if (balance < 0) return false; // not even if the piece stays
   balance -= value(next);
-  if (balance >= 0) return true; // even if the man is lost for nothing
+  if (balance >= 0) return true; // even if the piece is lost for nothing
 
   const diagonal = roleSet(p, BISHOP) | roleSet(p, QUEEN);
   const straight = roleSet(p, ROOK) | roleSet(p, QUEEN);
