@@ -87,7 +87,7 @@ export async function playGame(
   try {
     signal.throwIfAborted();
     for (mover of ["white", "black"] as const) {
-      const own = Math.imul(seed, 2) + (mover === "white" ? 0 : 1); // else two players of chance would draw alike
+      const own = Math.imul(seed, 2) + (mover === "white" ? 0 : 1); // else two random players would draw alike
       await Promise.race([players[mover].newGame({ seed: own }), interrupted]);
     }
     const choose = (color: Color, limits: Limits) => {

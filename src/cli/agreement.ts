@@ -24,7 +24,7 @@ export default command({
     limit: { type: "integer", minimum: 1, default: 1000, help: "positions" },
     perGame: { type: "integer", minimum: 1, default: 4, help: "positions drawn from a game" },
     skip: { type: "integer", minimum: 0, default: 10, help: "plies at the beginning of a game that are left out" },
-    top: { type: "integer", minimum: 1, default: 1, help: "count also how often the move is among its best so many" },
+    top: { type: "integer", minimum: 1, default: 1, help: "count also how often the move is among its N best" },
     seed: { type: "integer", default: 1, help: "of the positions drawn" },
     ...THINKING_OPTIONS,
   },
@@ -80,9 +80,7 @@ export default command({
     const percent = (share: number | null) => (share === null ? "-" : `${(share * 100).toFixed(1)} %`);
     io.print(`${report.positions} positions`);
     if (report.moveMatch !== null) {
-      io.print(
-        `move found: ${percent(report.moveMatch)} (95 % interval ${percent(report.low)} .. ${percent(report.high)})`,
-      );
+      io.print(`top-1: ${percent(report.moveMatch)} (95 % interval ${percent(report.low)} .. ${percent(report.high)})`);
       if (top > 1) io.print(`among the best ${top}: ${percent(report.topMatch)}`);
     }
     if (report.valueMae !== null) {
@@ -93,7 +91,7 @@ export default command({
     if (report.regret !== null) io.print(`given away by its choice: ${percent(report.regret)} of a point on average`);
     if (report.kendallTau !== null) io.print(`Kendall's tau over the moves: ${report.kendallTau.toFixed(3)}`);
     if (report.calibrationError !== null) {
-      io.print(`expected score against the result: off by ${percent(report.calibrationError)} on average`);
+      io.print(`calibration error (expected score against the result): ${percent(report.calibrationError)}`);
       for (const { expected, actual, count } of report.calibration) {
         io.print(`  expected ${percent(expected).padStart(7)}  came ${percent(actual).padStart(7)}  (${count})`);
       }

@@ -10,7 +10,7 @@ const CHECK = 167;
 
 export interface BoardStyle {
   color: boolean; // the terminal knows colours; else letters
-  below?: Color; // whose side is at the bottom, White's if not said
+  below?: Color; // whose side is at the bottom, by default White's
   marked?: boolean; // shows the last move and a king in check
 }
 

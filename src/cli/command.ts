@@ -11,7 +11,7 @@ type Values = {
 };
 
 interface Argument {
-  type?: keyof Values; // "string" if not said
+  type?: keyof Values; // default: "string"
   help: string;
   optional?: boolean;
 }

@@ -17,7 +17,7 @@ export default command({
   arguments: { checkpoint: { help: "run, checkpoint folder or .safetensors file" } },
   options: {
     data: { type: "strings", help: "files of positions: .bin, .binpack, .plain or scored .jsonl", default: [] },
-    limit: { type: "integer", minimum: 1, help: "judge by the first so many positions" },
+    limit: { type: "integer", minimum: 1, help: "judge by the first N positions" },
     set: { type: "strings", help: "settings of what the family learns, as scoreScale=400 or resultShare=1" },
     batch: { type: "integer", default: 256, minimum: 1, help: "positions judged at once" },
   },

@@ -19,7 +19,7 @@ export default command({
     csv: { help: "file of puzzles" },
   },
   options: {
-    limit: { type: "integer", minimum: 1, help: "take the first so many (after --rating)" },
+    limit: { type: "integer", minimum: 1, help: "use only the first N (after --rating)" },
     rating: { help: "only puzzles rated from A to B, as 1000-1500" },
     failed: { type: "boolean", help: "name the puzzles that were not solved" },
     ...THINKING_OPTIONS,

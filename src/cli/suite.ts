@@ -16,7 +16,7 @@ export default command({
     epd: { help: "file with one position a line" },
   },
   options: {
-    limit: { type: "integer", minimum: 1, help: "take the first so many" },
+    limit: { type: "integer", minimum: 1, help: "use only the first N" },
     failed: { type: "boolean", help: "name the positions that were not solved" },
     ...THINKING_OPTIONS,
   },

@@ -3,7 +3,7 @@ import { createScratch, type Scratch } from "#base";
 const GATHERED = 1 << 18; // bytes kept of each bucket before they go to the disk
 
 /**
- * Heaps into which records are sorted when they do not all fit into memory: each a file without a name, beside `near`.
+ * Buckets into which records are sorted when they do not all fit into memory: each a file without a name, beside `near`.
  * A record is stored with its length before it.
  */
 export class Buckets {

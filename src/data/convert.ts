@@ -22,11 +22,7 @@ const bestOf = (moves: Record<string, number | string>) =>
 
 /** The move an index names in the record's position. */
 function moveOf(fen: string, index: number, table: MoveTable | undefined): string {
-  if (!table)
-    throw new UserError(
-      "CONVERT_TABLE",
-      "nothing says which table of moves the numbers refer to; say it with --moves.",
-    );
+  if (!table) throw new UserError("CONVERT_TABLE", "nothing says which table of moves the numbers refer to: name one.");
   const position = parseFen(fen);
   const move = table.decode(position, index);
   if (move === undefined) {

@@ -8,7 +8,7 @@ import { Dataset } from "./dataset.js";
 const folder = mkdtempSync(join(tmpdir(), "tabiya-dataset-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a broken game is passed over, and named", async () => {
+test("a broken game is left out, and named", async () => {
   const pgn = join(folder, "games.pgn");
   writeFileSync(
     pgn,

@@ -11,13 +11,13 @@ import { labelPositions } from "./label.js";
 import { validationPath } from "./split.js";
 
 interface Common {
-  validation?: number; // share of the games that is kept apart to judge by; none unless said
+  validation?: number; // share of the games that is kept apart to judge by; default: none
   seed?: number; // decides which games those are, and what else is left to chance
   signal?: AbortSignal;
 }
 
 export interface PgnOptions extends Common {
-  engine?: string; // a player that values every position, as uci:stockfish; unless said, the evaluations in the games do
+  engine?: string; // a player that values every position, as uci:stockfish; by default the evaluations in the games do
   limits?: Limits; // how long it may think about each
   value?: "eval" | "result"; // without an engine: what values a position
   minRating?: number; // of both players
@@ -28,7 +28,7 @@ export interface PgnOptions extends Common {
 
 export interface SelfPlayOptions extends Common {
   games: number;
-  randomPlies?: number; // at the start of each game, so that no two are alike; 8 unless said
+  randomPlies?: number; // at the start of each game, so that no two are alike; default: 8
   limits?: Pick<Limits, "nodes" | "depth" | "moveTimeMs">; // for each move
 }
 
@@ -38,7 +38,7 @@ export class Dataset {
     readonly paths: readonly string[],
     readonly length: number, // positions
     readonly validation: Dataset | undefined, // of other games
-    readonly troubles: readonly string[] = [], // broken games and unvalued positions that were passed over
+    readonly troubles: readonly string[] = [], // broken games and unvalued positions that were left out
   ) {}
 
   /** Opens files of records, as games.bin?weight=2; those of other games as `validation`. */
@@ -133,10 +133,10 @@ export class Dataset {
 
   /** The batches of an epoch, shuffled anew for each, as a network that learns moves and values sees them. */
   async *batches(options: {
-    size?: number; // 32 unless said
+    size?: number; // default: 32
     epoch?: number; // from 0
     seed?: number;
-    board?: keyof typeof BOARDS; // planes18 unless said
+    board?: keyof typeof BOARDS; // default: planes18
     resultShare?: number; // of the game's result in the value
   }): AsyncGenerator<PolicyValueArrays> {
     const { size = 32, epoch = 0, seed = 1, board = "planes18", resultShare = 0 } = options;

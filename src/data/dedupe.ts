@@ -5,16 +5,16 @@ import { KeyTable } from "./key-table.js";
 import { positionKeys } from "./position-keys.js";
 
 export interface DedupeOptions {
-  memoryBytes: number; // for one heap of keys; the marks take a bit for each record besides
+  memoryBytes: number; // for one bucket of keys; the marks take a bit for each record besides
   signal: AbortSignal;
   onProgress(state: { stage: "read" | "write"; done: number; total: number | undefined; records: number }): void;
 }
 
-const ENTRY_BYTES = 100; // of memory for each key in a heap: its record and its place in a table
+const ENTRY_BYTES = 100; // of memory for each key in a bucket: its record and its place in a table
 
 /**
  * Keeps the first of all records with the same position, in the order of the file. Keys and record numbers are sorted
- * into heaps on the disk by key, so that one heap at a time tells which of its records came before; the file is read
+ * into buckets on the disk by key, so that one bucket at a time tells which of its records came before; the file is read
  * twice. Two positions with the same 64-bit key would be taken for one: among a billion, some chance in forty.
  */
 export async function dedupeRecords(
@@ -24,23 +24,23 @@ export async function dedupeRecords(
 ): Promise<{ records: number; kept: number }> {
   if (from === "-") throw new UserError("DEDUPE_PIPE", "a pipe cannot be read twice; give dedupe a file.");
   const reader = await openRawRecords(from);
-  const heaps = await Buckets.create(to, heapCount(reader, memoryBytes));
+  const buckets = await Buckets.create(to, bucketCount(reader, memoryBytes));
   let records = 0;
   let repeated: Uint8Array;
   try {
     for await (const batch of reader) {
       signal.throwIfAborted();
-      await spreadKeys(positionKeys(batch, reader.form, from, records), records, heaps);
+      await spreadKeys(positionKeys(batch, reader.form, from, records), records, buckets);
       records += batch.ends.length;
       onProgress({ stage: "read", done: reader.progress, total: reader.size, records });
     }
     repeated = new Uint8Array(Math.ceil(records / 8));
-    for (let heap = 0; heap < heaps.length; heap++) {
+    for (let bucket = 0; bucket < buckets.length; bucket++) {
       signal.throwIfAborted();
-      await markRepeated(heaps, heap, repeated);
+      await markRepeated(buckets, bucket, repeated);
     }
   } finally {
-    await heaps.close();
+    await buckets.close();
   }
 
   const again = await openRawRecords(from);
@@ -64,27 +64,27 @@ export async function dedupeRecords(
   return { records, kept };
 }
 
-/** As many heaps as keep each within its memory, if no record is smaller than 30 bytes. */
-function heapCount({ size, form, path }: RawReader, memoryBytes: number): number {
+/** As many buckets as keep each within its memory, if no record is smaller than 30 bytes. */
+function bucketCount({ size, form, path }: RawReader, memoryBytes: number): number {
   if (size === undefined) return 64;
   const growth = form === "bag" ? 30 : /\.(zst|gz|bz2)$/i.test(path) ? 12 : /\.(binpack|parquet)$/i.test(path) ? 15 : 1;
   return Math.min(4096, Math.max(1, Math.ceil(((size * growth) / 30) * (ENTRY_BYTES / memoryBytes))));
 }
 
-async function spreadKeys(keys: Uint32Array, first: number, heaps: Buckets): Promise<void> {
+async function spreadKeys(keys: Uint32Array, first: number, buckets: Buckets): Promise<void> {
   const entry = new Uint8Array(16);
   const view = new DataView(entry.buffer);
   for (let i = 0; i < keys.length; i += 2) {
     view.setUint32(0, keys[i], true);
     view.setUint32(4, keys[i + 1], true);
     view.setFloat64(8, first + (i >> 1), true);
-    const full = heaps.add(keys[i + 1] % heaps.length, entry, 0, 16);
+    const full = buckets.add(keys[i + 1] % buckets.length, entry, 0, 16);
     if (full) await full;
   }
 }
 
-async function markRepeated(heaps: Buckets, heap: number, repeated: Uint8Array): Promise<void> {
-  const { bytes, starts } = await heaps.take(heap);
+async function markRepeated(buckets: Buckets, bucket: number, repeated: Uint8Array): Promise<void> {
+  const { bytes, starts } = await buckets.take(bucket);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const seen = new KeyTable();
   for (const start of starts) {

@@ -184,7 +184,7 @@ export class GameImporter {
       case "behavioral_cloning":
         return { fen, move: uci() };
       case "move_index":
-        if (moves === undefined) throw new UserError("MOVES_MISSING", "move numbers need a table: --moves TABLE.");
+        if (moves === undefined) throw new UserError("MOVES_MISSING", "move numbers need a table of moves: name one.");
         return {
           fen,
           move_index: MOVE_TABLES[moves].indexOf(move, black, chess960),

@@ -257,7 +257,7 @@ test("a missing file, or a name that says no format, is refused and leaves nothi
   const before = readdirSync(folder).length;
   await assert.rejects(importGames([file("absent.pgn")], file("never.bin"), OPTIONS), /absent\.pgn: no such file/);
   const pgn = file("fool.pgn");
-  await assert.rejects(importGames([pgn], file("never.bag"), OPTIONS), /action_value.*--kind/);
+  await assert.rejects(importGames([pgn], file("never.bag"), OPTIONS), /action_value.*kinds/);
   await assert.rejects(importGames([pgn], file("never.xyz"), OPTIONS), /does not say what it is|holds scored/);
   const aborted = AbortSignal.abort();
   await assert.rejects(importGames([pgn], file("never.bin"), { ...OPTIONS, signal: aborted }));

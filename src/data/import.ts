@@ -9,13 +9,13 @@ import { POSITION_REASONS, type PositionReason } from "./select.js";
 import { validationPath } from "./split.js";
 
 export interface ImportOptions extends Omit<ImportSettings, "packed" | "keys" | "kind"> {
-  kind?: ImportKind; // "scored" if not said
+  kind?: ImportKind; // default: "scored"
   dedupe: boolean; // each position only once
   limitGames?: number; // stop after so many games were kept
   maxPositions?: number;
   threads: number;
   signal: AbortSignal;
-  onBad(error: BadGame): void; // told of every broken game, which is then passed over
+  onBad(error: BadGame): void; // told of every broken game, which is then left out
   onNoEvals?(games: number): void; // told once, early, if the first games have no evaluation and nothing is kept for it
   onProgress(state: { done: number; total: number | undefined; games: number; positions: number }): void;
 }
@@ -120,11 +120,14 @@ function checkKind(path: string, kind: ImportKind, moves: MoveTableName | undefi
   if (allowed && !allowed.includes(kind)) {
     throw new UserError(
       "IMPORT_KIND",
-      `${path}: such a file holds ${allowed.join(", ")} records, not ${kind}. Say which with --kind.`,
+      `${path}: such a file holds ${allowed.join(", ")} records, not ${kind}. Choose one of these kinds.`,
     );
   }
   if ((kind === "move_index") !== (moves !== undefined)) {
-    throw new UserError("IMPORT_MOVES", "--kind move_index and --moves TABLE belong together.");
+    throw new UserError(
+      "IMPORT_MOVES",
+      "records of the kind move_index need a table of moves, and only they have one.",
+    );
   }
 }
 

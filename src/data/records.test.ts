@@ -55,7 +55,7 @@ test("shuffling keeps every record, in an order that the seed decides", async ()
   for (const name of ["a.bin", "a.jsonl", "a.binpack", "a.plain", "a.jsonl.gz", "a.parquet"]) {
     const path = await save(name, RECORDS);
     const out = (i: number) => file(`${i}-${name}`);
-    const options = { ...quiet, memoryBytes: 20_000 }; // some heaps even for so few
+    const options = { ...quiet, memoryBytes: 20_000 }; // some buckets even for so few
     await shuffleRecords(path, out(1), { ...options, seed: 1 });
     await shuffleRecords(path, out(2), { ...options, seed: 1 });
     await shuffleRecords(path, out(3), { ...options, seed: 2 });
@@ -68,7 +68,7 @@ test("shuffling keeps every record, in an order that the seed decides", async ()
 });
 
 test("every order is equally likely", async () => {
-  // Three records have six orders; 600 shuffles over several heaps see each some 100 times.
+  // Three records have six orders; 600 shuffles over several buckets see each some 100 times.
   const path = file("three.jsonl");
   writeFileSync(path, '{"fen":"a"}\n{"fen":"b"}\n{"fen":"c"}\n');
   const counts = new Map<string, number>();

@@ -7,7 +7,7 @@ export interface PositionFilter {
   value: "eval" | "result"; // what a position is worth: its evaluation, or how the game ended
   policy: "played" | "best"; // "best" keeps a position only if the move played in it was the best, by the evaluations
   needsEvalAfter: boolean; // whether a record holds the value of its move
-  fromPly: number; // plies of each game that are passed over
+  fromPly: number; // plies of each game that are left out
   perGame?: number; // at most so many, drawn at random
 }
 

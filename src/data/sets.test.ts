@@ -64,6 +64,6 @@ test("files of one name in two folders do not become one file of records", async
 test("games without evals are refused with a way out, and leave nothing behind", async () => {
   const { open, at } = places();
   writeFileSync(at("g.pgn"), "1. e4 e5 2. Nf3 1-0\n");
-  await assert.rejects(open([at("g.pgn")]), /g\.pgn: no position .* \[%eval\].*\n.*resultShare=1/);
+  await assert.rejects(open([at("g.pgn")]), /g\.pgn: no position .* \[%eval\].*\n.*resultShare: 1/);
   await assert.rejects(open([at("g.pgn")]), /g\.pgn: no position/);
 });

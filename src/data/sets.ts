@@ -61,10 +61,10 @@ async function importOnce(
     throw new UserError(
       "DATA_EMPTY",
       `${games}: no position of its games has ${value === "eval" ? "an [%eval] comment" : "a result"}.` +
-        (value === "eval" ? "\nLearn from the results of the games with: --set resultShare=1" : ""),
+        (value === "eval" ? "\nLearn from the results of the games with the setting resultShare: 1" : ""),
     );
   });
   note(`${games}: ${length} positions are kept in ${path}`);
-  if (troubles.length > 0) note(`${troubles.length} games were passed over, the first for: ${troubles[0]}`);
+  if (troubles.length > 0) note(`${troubles.length} games were left out, the first because: ${troubles[0]}`);
   return path;
 }

@@ -4,7 +4,7 @@ import { Buckets } from "./buckets.js";
 
 export interface ShuffleOptions {
   seed: number; // the same seed and the same file give the same order
-  memoryBytes: number; // what a heap may take; the whole takes some four times that
+  memoryBytes: number; // what a bucket may take; the whole takes some four times that
   signal: AbortSignal;
   onProgress(state: { stage: "spread" | "gather"; done: number; total: number | undefined; records: number }): void;
 }
@@ -13,7 +13,7 @@ const BATCH = 8192; // records written at once
 
 /**
  * Puts the records of a file into a random order, every order being equally likely, however large the file is: each
- * record is thrown onto a heap at random; then the heaps are shuffled in memory, one after the other.
+ * record is put into a bucket at random; then the buckets are shuffled in memory, one after the other.
  */
 export async function shuffleRecords(
   from: string,
@@ -23,18 +23,18 @@ export async function shuffleRecords(
   const reader = await openRawRecords(from);
   const writer = await createRawRecords(to, reader.form, from);
   const random = new Random(seed);
-  const heaps = await Buckets.create(to, heapCount(reader, memoryBytes));
+  const buckets = await Buckets.create(to, bucketCount(reader, memoryBytes));
   let records = 0;
   try {
     for await (const batch of reader) {
       signal.throwIfAborted();
-      await spread(batch, heaps, random);
+      await spread(batch, buckets, random);
       records += batch.ends.length;
       onProgress({ stage: "spread", done: reader.progress, total: reader.size, records });
     }
     let done = 0;
-    for (let heap = 0; heap < heaps.length; heap++) {
-      const { bytes, starts, ends } = await heaps.take(heap);
+    for (let bucket = 0; bucket < buckets.length; bucket++) {
+      const { bytes, starts, ends } = await buckets.take(bucket);
       const order = random.shuffle(Uint32Array.from(starts.keys()));
       for (let first = 0; first < order.length; first += BATCH) {
         signal.throwIfAborted();
@@ -49,12 +49,12 @@ export async function shuffleRecords(
     await writer.abort();
     throw error;
   } finally {
-    await heaps.close();
+    await buckets.close();
   }
 }
 
-/** How many heaps keep each within its memory. Of a compressed file, the size is a guess on the safe side. */
-function heapCount(reader: RawReader, memoryBytes: number): number {
+/** How many buckets keep each within its memory. Of a compressed file, the size is a guess on the safe side. */
+function bucketCount(reader: RawReader, memoryBytes: number): number {
   const { size, form, path } = reader;
   if (size === undefined) return 64; // a pipe: enough for some ten gigabytes
   const growth =
@@ -63,17 +63,17 @@ function heapCount(reader: RawReader, memoryBytes: number): number {
   if (count > 4096) {
     throw new UserError(
       "SHUFFLE_MEMORY",
-      `${path}: so large a file needs ${count} heaps on the disk, more than 4096. Allow more memory with --memory.`,
+      `${path}: so large a file needs ${count} buckets on the disk, more than 4096. Allow more memory for it.`,
     );
   }
   return Math.max(1, count);
 }
 
-async function spread({ bytes, ends }: RawBatch, heaps: Buckets, random: Random): Promise<void> {
+async function spread({ bytes, ends }: RawBatch, buckets: Buckets, random: Random): Promise<void> {
   let start = 0;
   for (let i = 0; i < ends.length; i++) {
-    const heap = heaps.length === 1 ? 0 : random.below(heaps.length);
-    const full = heaps.add(heap, bytes, start, ends[i]);
+    const bucket = buckets.length === 1 ? 0 : random.below(buckets.length);
+    const full = buckets.add(bucket, bytes, start, ends[i]);
     if (full) await full;
     start = ends[i];
   }

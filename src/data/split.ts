@@ -5,7 +5,7 @@ import { PawnChooser } from "./pawn-chooser.js";
 export const SPLIT_BY = ["games", "pawns"] as const;
 
 export interface SplitOptions {
-  by?: (typeof SPLIT_BY)[number]; // what stays together: games (if not said), or positions with the same pawns
+  by?: (typeof SPLIT_BY)[number]; // what stays together: games (the default), or positions with the same pawns
   share: number; // of these, for validation
   seed: number;
   signal: AbortSignal;
@@ -40,7 +40,7 @@ export async function splitRecords(
   if (reader.form === "bag" && by === "games") {
     throw new UserError(
       "SPLIT_GAMES",
-      `${from}: Bagz records do not know their games. Split at the source (tabiya data import --validation ${share}), or by pawns.`,
+      `${from}: Bagz records do not know their games. Keep games apart when importing them (validation: ${share}), or split by pawns.`,
     );
   }
   const writers = [
@@ -120,7 +120,7 @@ class Chooser {
       throw new UserError(
         "SPLIT_GAMES",
         `${this.path}: record ${this.records} has neither "game_id" nor "ply" and "result", so nothing tells its game.\n` +
-          `Split at the source (tabiya data import --validation ${this.share}), or --by pawns.`,
+          `Keep games apart when importing them (validation: ${this.share}), or split by pawns.`,
       );
     }
     return this.ofPly(ply, fen.split(" ")[1] === "b" ? -result : result);
@@ -145,7 +145,7 @@ class Chooser {
     throw new UserError(
       "SPLIT_SHUFFLED",
       `${this.path}: its ${this.records} records look like ${this.games} games: they were shuffled, or few of each game were kept.\n` +
-        `Split at the source (tabiya data import --validation ${this.share}), or before shuffling.`,
+        `Keep games apart when importing them (validation: ${this.share}), or split before shuffling.`,
     );
   }
 }

@@ -34,7 +34,7 @@ const tokenOf = (character: string) => FEN_TOKEN_CHARACTERS.indexOf(character);
 const [BLACK, WHITE, EMPTY] = ["b", "w", "."].map(tokenOf);
 const [THREE, SIX] = ["3", "6"].map(tokenOf);
 
-/** Each token with the colour of the man it means swapped. */
+/** Each token with the colour of the piece it means swapped. */
 const OTHER_COLOUR = Uint8Array.from(FEN_TOKEN_CHARACTERS, (character, token) => {
   if (!"pnbrqkPNBRQK".includes(character)) return token;
   return tokenOf(character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase());

@@ -1,15 +1,15 @@
 import { type Color, core, type Piece, type Position, ROLES, type Square } from "#chess";
 
 export const HALFKP_INPUTS = 41024;
-const PER_KING = 641; // 10 kinds of men on 64 squares, and one input that is never used
+const PER_KING = 641; // 10 kinds of pieces on 64 squares, and one input that is never used
 const most = 32;
 
 let out: number | undefined;
 
 /**
  * Writes the inputs that are on for one colour, ascending, and returns how many. An input names the colour's king square,
- * and a man with its square: 1 + square + 64 * (2 * role + (not own)) + 641 * king, squares turned half around (xor 63)
- * for Black. Kings are no men. As in Stockfish 12.
+ * and a piece with its square: 1 + square + 64 * (2 * role + (not own)) + 641 * king, squares turned half around (xor 63)
+ * for Black. Kings do not count. As in Stockfish 12.
  */
 export function encodeHalfKp(position: Position, color: Color, indices: Uint16Array | Int32Array): number {
   out ??= core.allocate(most * 2);
@@ -19,7 +19,7 @@ export function encodeHalfKp(position: Position, color: Color, indices: Uint16Ar
   return count;
 }
 
-/** What one input means: where the colour's king stands, and which man stands where. */
+/** What one input means: where the colour's king stands, and which piece stands where. */
 export function decodeHalfKp(index: number, color: Color): { king: Square; piece: Piece; square: Square } | undefined {
   const flip = color === "white" ? 0 : 63;
   const king = Math.floor(index / PER_KING);

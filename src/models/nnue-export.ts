@@ -44,8 +44,8 @@ export function nnueOutput(network: Nnue, position: Position): number {
     return [...sum];
   });
   if (!first || !second) {
-    const men = [...position.pieces()].length;
-    const chosen = Math.floor((men - 2) / Math.floor((31 + outputs) / outputs));
+    const pieces = [...position.pieces()].length;
+    const chosen = Math.floor((pieces - 2) / Math.floor((31 + outputs) / outputs));
     const weights = output.weight.data.subarray(chosen * 2 * hidden);
     return sums.reduce((total, x, i) => total + clip(x) ** 2 * weights[i], output.bias.data[chosen]);
   }

@@ -1,7 +1,7 @@
 /**
  * Efficiently updatable networks as they are trained, in floats: HalfKP 41024 -> 256 x 2 -> 32 -> 32 -> 1 with clipped ReLU
  * (Nasu 2018, Stockfish 12), or 768 inputs -> one layer for each side -> squared clipped ReLU -> an output chosen by the
- * number of men. The trainer is assembly/train/nnue.ts; what plays is made by `quantiseNnue`.
+ * number of pieces. The trainer is assembly/train/nnue.ts; what plays is made by `quantiseNnue`.
  */
 import { z } from "zod";
 import type { Random } from "#base";

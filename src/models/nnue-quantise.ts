@@ -78,7 +78,7 @@ const MEN = 16; // of a side, one of them the king
 
 /**
  * How far from zero a neuron of the first layer can get in any position: its bias, and for each side a king and the fifteen
- * men that add the most, each on a square of its own. No position reaches it.
+ * pieces that add the most, each on a square of its own. No position reaches it.
  */
 export function reachOf(weights: Float32Array, bias: Float32Array): number {
   const hidden = bias.length;
@@ -122,7 +122,7 @@ function outputScaleOf(weights: Float32Array, biases: Float32Array, featureScale
 function quantiseWide(network: Nnue, description: string): WideWeights {
   const { bias, output, config } = network;
   const features = foldFeatures(network);
-  // Rounding may add half a unit for each man and for the bias, and half a neuron's unit is added on purpose.
+  // Rounding may add half a unit for each piece and for the bias, and half a neuron's unit is added on purpose.
   const room = (MOST - 2 * MEN - EIGHTHS) / EIGHTHS;
   const featureScale = Math.max(1, Math.min(FINEST_NEURON, Math.floor(room / reachOf(features, bias.data))));
   const outputScale = outputScaleOf(output.weight.data, output.bias.data, featureScale);

@@ -8,7 +8,7 @@ import {
 } from "#formats";
 
 /**
- * Networks of chance with the spread of trained ones: they know no chess, but every weight matters and about half of
+ * Random networks with the spread of trained ones: they know no chess, but every weight matters and about half of
  * the neurons are at work. For tests and for timing where there is no network at hand.
  */
 export function syntheticHalfKp(seed: number): HalfKpWeights {
@@ -45,7 +45,7 @@ export function syntheticWide(seed: number, architecture: Partial<WideArchitectu
   const buckets = Math.max(...shape.kingBuckets) + 1;
   return {
     kind: "wide",
-    description: "numbers of chance",
+    description: "random numbers",
     ...shape,
     featureBias: Int16Array.from({ length: shape.hidden }, () => noise(600)),
     featureWeights: new Int16Array(buckets * 768 * shape.hidden).map(() => noise(280)),

@@ -106,8 +106,8 @@ function describeWide(view: DataView, w: WideArchitecture): void {
   });
   view.setInt32(56, w.mirrored ? 1 : 0, true);
   for (let king = 0; king < 64; king++) view.setUint16(64 + king * 2, 768 * w.kingBuckets[king], true);
-  const menPerOutput = Math.ceil(32 / w.outputs);
-  for (let men = 2; men <= 32; men++) view.setUint8(192 + men, Math.floor((men - 2) / menPerOutput));
+  const piecesPerOutput = Math.ceil(32 / w.outputs);
+  for (let pieces = 2; pieces <= 32; pieces++) view.setUint8(192 + pieces, Math.floor((pieces - 2) / piecesPerOutput));
   setKinds(view, (role, own) => role + (own ? 0 : 6));
   view.setUint8(321, 56);
 }

@@ -28,7 +28,7 @@ interface Case {
   ints?: (shapes: Shapes) => readonly { shape: readonly number[]; below: number }[]; // further inputs, whole numbers
   range?: [number, number]; // of the values; avoids poles
   exactness?: number; // of the gradient against finite differences
-  onnxExactness?: number; // of 32 bits against 64; unless said, that of sums of a few hundred terms
+  onnxExactness?: number; // of 32 bits against 64; by default that of sums of a few hundred terms
 }
 
 const seen = new Set<string>(); // ops whose gradient or value was checked

@@ -6,7 +6,7 @@ export const DEVICES = ["cpu", "cuda", "webgpu", "dml", "coreml"] as const;
 export type Device = (typeof DEVICES)[number];
 
 export interface SessionOptions {
-  device?: Device; // "cpu" unless said
+  device?: Device; // default: "cpu"
   threads?: number; // 0 or nothing: one per core
 }
 

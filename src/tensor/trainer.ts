@@ -15,16 +15,16 @@ export interface TrainerOptions extends SessionOptions {
   loss: Tensor; // one number
   metrics?: Readonly<Record<string, Tensor>>; // further numbers to report
   optimiser: OptimiserChoice;
-  learningRate?: number; // 0.001 unless said; each step may say otherwise
+  learningRate?: number; // default: 0.001; each step may say otherwise
   clip?: number; // largest norm of the whole gradient; 0 or nothing: any
   ema?: number; // decay of the averaged weights; 0 or nothing: none are kept
   seed?: number; // of the dropout
   /**
    * Workers that share a step's batches: `step([a, b])` computes a and b at the same time, each with its part of the
-   * threads. Faster than one batch on all threads, because no worker waits for another within a batch. 1 unless said.
+   * threads. Faster than one batch on all threads, because no worker waits for another within a batch. Default: 1.
    */
   replicas?: number;
-  decays?: (parameter: Parameter) => boolean; // where weight decay applies; unless said, wherever there are two axes
+  decays?: (parameter: Parameter) => boolean; // where weight decay applies; by default wherever there are two axes
 }
 
 /** Trains a model, in a worker: the caller's thread stays free during a step. */

@@ -21,11 +21,11 @@ export function parseRecipe(text: string, file: string): Record<string, unknown>
   return values as Record<string, unknown>;
 }
 
-/** `key=value` as it is written behind --set; the value is read as in a recipe. */
+/** `key=value` for one setting of a recipe; the value is read as in a recipe. */
 export function parseSetting(text: string): Record<string, unknown> {
   const equals = text.indexOf("=");
-  if (equals <= 0) throw new UserError("RECIPE_SETTING", `--set ${text}: expected key=value, as learningRate=0.002.`);
-  return parseRecipe(`${text.slice(0, equals)}: ${text.slice(equals + 1)}`, `--set ${text}`);
+  if (equals <= 0) throw new UserError("RECIPE_SETTING", `"${text}": expected key=value, as learningRate=0.002.`);
+  return parseRecipe(`${text.slice(0, equals)}: ${text.slice(equals + 1)}`, `"${text}"`);
 }
 
 /** Completes a recipe's values and checks them; `where` names their source in messages. */

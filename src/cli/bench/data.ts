@@ -110,14 +110,14 @@ async function prepare(folder: string, count: number): Promise<Record<string, ()
 
 export default command({
   name: "bench data",
-  summary: "Time the readers, encoders and batches that feed training; on one thread, unless the line says more.",
+  summary: "Time the readers, encoders and batches that feed training; on one thread by default.",
   details:
     "Positions of random games, made once and written to a temporary folder; files come from the system's cache. Best of the rounds.",
   examples: ["tabiya bench data", "tabiya bench data --json", "tabiya bench data --games elite.pgn.zst --threads 2"],
   options: {
     positions: { type: "integer", default: 50_000, minimum: 1000, help: "how many to make" },
     games: { type: "strings", help: "PGN files to import, instead of random games" },
-    threads: { type: "integer", minimum: 1, help: "for importing and for batches; one for each core if not said" },
+    threads: { type: "integer", minimum: 1, help: "for importing and for batches (default: one for each core)" },
     rounds: { type: "integer", default: 10, minimum: 1, help: "runs of each, in turn" },
   },
 

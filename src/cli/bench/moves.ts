@@ -14,7 +14,7 @@ interface Asked {
   actions: Int32Array;
 }
 
-/** Positions of games of chance, as the network sees them, with all their legal moves. */
+/** Positions of random games, as the network sees them, with all their legal moves. */
 function randomPositions(count: number, turned: boolean): Asked[] {
   const random = new Random(1);
   const asked: Asked[] = [];
@@ -98,7 +98,7 @@ export default command({
     "One by one means a run of the network for every move. For those who would rather batch, copies of the position with a\n" +
     "move each, 64 such pairs at once, are timed too. The ways take turns, and the best time of each is compared.",
   examples: ["tabiya bench moves", "tabiya bench moves runs/moe --rounds 30 --json"],
-  arguments: { checkpoint: { help: "run, checkpoint or file of weights; one of chance if not said", optional: true } },
+  arguments: { checkpoint: { help: "run, checkpoint or file of weights; default: an untrained one", optional: true } },
   options: {
     rounds: { type: "integer", default: 10, minimum: 1, help: "of each way" },
     threads: { type: "integer", default: 0, minimum: 0, help: "0: one per core" },

@@ -13,7 +13,7 @@ import { PAUSE_MS, pause, startTorch } from "./train.js";
 const INPUTS = 41_024;
 const SCORE_SCALE = 600;
 
-/** One batch of records: from a file, or of random games with scores of chance. */
+/** One batch of records: from a file, or of random games with random scores. */
 async function readBatch(data: string | undefined, size: number): Promise<Uint8Array> {
   if (data !== undefined) {
     const source = await NnueSource.open([data], { seed: 1 });

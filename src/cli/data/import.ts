@@ -35,14 +35,14 @@ export default command({
     player: { help: "only games of this player, and only the positions in which it is this player's move" },
     minRating: { type: "integer", minimum: 0, help: "of both players" },
     timeClass: { help: `some of ${TIME_CLASSES.join(", ")}` },
-    variant: { help: `some of ${VARIANTS.join(", ")}; standard,from-position if not said` },
+    variant: { help: `some of ${VARIANTS.join(", ")} (default: standard,from-position)` },
     result: { help: "some of white, black, draw, decisive" },
     minPlies: { type: "integer", minimum: 0, help: "games shorter than this are left out" },
     maxPlies: { type: "integer", minimum: 0, help: "games longer than this are left out" },
     fromPly: { type: "integer", minimum: 0, default: 0, help: "plies at the start of each game to pass over" },
     perGame: { type: "integer", minimum: 1, help: "positions of a game at most, drawn at random" },
-    maxPositions: { type: "integer", minimum: 1, help: "stop after so many" },
-    limit: { type: "integer", minimum: 1, help: "stop after so many games that were kept" },
+    maxPositions: { type: "integer", minimum: 1, help: "stop after N positions" },
+    limit: { type: "integer", minimum: 1, help: "stop after keeping N games" },
     dedupe: {
       type: "boolean",
       help: "write each position only once, the first time (some 40 bytes of memory for each)",
@@ -57,7 +57,7 @@ export default command({
     kind: { choices: IMPORT_KINDS, help: "kind of the records; needed for .bag and .bagz" },
     moves: { choices: MOVE_TABLE_NAMES, help: "table for records of the kind move_index" },
     seed: { type: "integer", default: 1, help: "of the draws for --per-game and --validation" },
-    threads: { type: "integer", minimum: 1, help: "workers; one for each core if not said" },
+    threads: { type: "integer", minimum: 1, help: "workers (default: one for each core)" },
   },
 
   async run(values, io) {

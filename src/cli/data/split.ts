@@ -17,7 +17,7 @@ export default command({
   arguments: { file: { help: "file of records: .bin, .binpack, .plain, .jsonl, .parquet" } },
   options: {
     out: { short: "o", help: "file for training" },
-    validationOut: { help: "file for validation; OUT.validation if not said" },
+    validationOut: { help: "file for validation (default: OUT.validation)" },
     by: { default: "games", choices: SPLIT_BY, help: "what stays together" },
     share: { type: "number", minimum: 0, default: 0.05, help: "of these, for validation" },
     seed: { type: "integer", default: 1, help: "decides which" },

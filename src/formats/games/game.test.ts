@@ -72,7 +72,7 @@ test("quotes and backslashes in tags are unescaped; a quote nobody escaped is ke
   assert.deepEqual([...game.tags.values()], ['say "x" \\ y', 'The "Big" One', "c:\\dir", ""]);
 });
 
-test("comments, semicolons, escaped lines and variations are passed over", () => {
+test("comments, semicolons, escaped lines and variations are skipped", () => {
   const text = `% an escape\n1. e4 {one (two) [x]\n1-0} e5 ; to the end 2. Qh5\n%d4\n2. Nf3 (2. f4 {x)} (2. d4) exf4) 2... Nc6 *`;
   const game = only(text);
   assert.equal(sans(game), "e4 e5 Nf3 Nc6");

@@ -245,7 +245,7 @@ export class GameScanner {
     this.at = 0;
   }
 
-  /** A game that does not fit into an empty block: it is reported and passed over. False if its end is not in sight. */
+  /** A game that does not fit into an empty block: it is reported and skipped. False if its end is not in sight. */
   private skipHuge(isLast: boolean): boolean {
     const { reader, input } = this.memory;
     const problem = "has more moves, tags or comments than a game can";

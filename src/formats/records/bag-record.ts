@@ -158,7 +158,7 @@ export async function createBag(
           if (!BAG_KINDS.includes(found)) {
             throw new UserError(
               "BAGZ_KIND",
-              `${path}: a Bagz file holds ${BAG_KINDS.join(", ")} records; these are of the kind ${found}.\nSay with --kind which to make of them.`,
+              `${path}: a Bagz file holds ${BAG_KINDS.join(", ")} records; these are of the kind ${found}.\nSay which kind to make of them.`,
             );
           }
           written = found;

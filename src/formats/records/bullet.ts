@@ -18,11 +18,11 @@ export function decodeBullet(bytes: Uint8Array): DataRecord {
     let set = view.getUint32(half * 4, true);
     for (; set !== 0; set &= set - 1, man++) {
       const square = half * 32 + 31 - Math.clz32(set & -set);
-      if (man === 32) throw new UserError("BULLET_RECORD", "more than 32 men stand on the board.");
+      if (man === 32) throw new UserError("BULLET_RECORD", "more than 32 pieces stand on the board.");
       const code = (bytes[8 + (man >> 1)] >> ((man & 1) * 4)) & 15;
       const role = code & 7;
       if (role > 5)
-        throw new UserError("BULLET_RECORD", `the man on square ${square} has the code ${code}, which means none.`);
+        throw new UserError("BULLET_RECORD", `the piece on square ${square} has the code ${code}, which means none.`);
       if (role === 5) kings[code >> 3]++;
       if (role === 0 && (square < 8 || square > 55)) {
         throw new UserError("BULLET_RECORD", "a pawn stands on the first or last rank.");

@@ -26,7 +26,7 @@ const PROBLEMS = [
   "no pawn can have passed its en-passant square",
   "the side that does not move is in check",
   "its result is not -1, 0 or 1",
-  "a side has more than 16 men",
+  "a side has more than 16 pieces",
 ];
 
 /** Raw records as they stream in: whole ones, at most BATCH_RECORDS at a time. */

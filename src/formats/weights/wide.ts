@@ -9,7 +9,7 @@ const FIRST_VERSION = 0x314e4e54; // "TNN1", whose output weights were bytes
 
 /**
  * 768 inputs (the mover's and the other's six roles on 64 squares) -> one layer for each side, shared -> squared
- * clipped ReLU -> one output, chosen by how many men are on the board.
+ * clipped ReLU -> one output, chosen by how many pieces are on the board.
  */
 export interface WideArchitecture {
   hidden: number; // a multiple of 32, at most 2048

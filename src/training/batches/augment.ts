@@ -35,7 +35,7 @@ export function mirrorFiles(planes: Float32Array): void {
   for (let at = 0; at < planes.length; at += 8) planes.subarray(at, at + 8).reverse();
 }
 
-/** Gives each side the other's men, on the board turned top to bottom: for planes13, which shows White below. */
+/** Gives each side the other's pieces, on the board turned top to bottom: for planes13, which shows White below. */
 export function swapColours(planes: Float32Array): void {
   const before = planes.slice();
   for (let plane = 0; plane < 12; plane++) {

@@ -360,7 +360,7 @@ test("augmented batches hold other views of the same positions, the same every t
   let changed = 0;
   for (let i = 0; i < 512; i++) {
     const [left, right] = [a, b].map(({ planes }) => planes.subarray(i * 832, (i + 1) * 832));
-    assert.equal(sum(left), sum(right), "as many men");
+    assert.equal(sum(left), sum(right), "as many pieces");
     if (left.some((x, at) => x !== right[at])) changed++;
   }
   assert.ok(changed > 200 && changed < 400, `${changed} of 512`);

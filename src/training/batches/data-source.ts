@@ -3,7 +3,7 @@ import { suggestion, UserError } from "#base";
 /** A file to learn from, and its part in the mix. */
 export interface DataSource {
   path: string;
-  weight?: number; // in the mix, against the other files'; unless said, its number of records
+  weight?: number; // in the mix, against the other files'; by default its number of records
   resultShare?: number; // how much of the value is the game's result instead of the score, if not as in the recipe
 }
 

@@ -1,4 +1,4 @@
-// For tests: positions of chance, and the loss written down once more, slowly and in double precision.
+// For tests: random positions, and the loss written down once more, slowly and in double precision.
 import { Random } from "#base";
 import { formatFen, formatUci, type Position, parseFen, START_FEN } from "#chess";
 import { encodePacked } from "#formats";
@@ -10,7 +10,7 @@ export interface Sample {
   result: number; // -1, 0, 1, the mover's
 }
 
-/** Positions of random games, with scores and results of chance. */
+/** Positions of random games, with random scores and results. */
 export function randomSamples(count: number, seed: number): Sample[] {
   const random = new Random(seed);
   return Array.from({ length: count }, () => {
