@@ -1,4 +1,4 @@
-// Throws damaged inputs at our parsers:  node fuzz/run.mjs [fen|san|uci|pgn] [--count N] [--seed S]
+// Throws damaged inputs at our parsers:  node fuzz/run.mjs [fen|san|uci|pgn|lc0] [--count N] [--seed S]
 // Without a target all take their turn, --count inputs each. One line of JSON per target; the first input that breaks a
 // property, crashes or hangs is printed with its seed, and the exit code is 1. Needs `npm run build`.
 
@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { Random } from "#base";
 
-const TARGETS = ["fen", "san", "uci", "pgn"];
+const TARGETS = ["fen", "san", "uci", "pgn", "lc0"];
 const BATCH = 256; // inputs between two signs of life
 const PATIENCE = 30_000; // milliseconds without one
 

@@ -8,6 +8,7 @@ for (const [target, count] of [
   ["san", 5000],
   ["uci", 3000],
   ["pgn", 1500],
+  ["lc0", 1500],
 ] as const) {
   test(`${count} damaged inputs do no harm: ${target}`, () => {
     const { stdout, status } = spawnSync(

@@ -169,38 +169,72 @@ const LC0_BYTES: i32 = 112 * 256;
 const LC0_BOARD: i32 = 13 * 256; // bytes of one of the eight positions of the history
 const LC0_FACTS: usize = 8 * LC0_BOARD;
 
+/** The eight planes behind the history: castling, who moves, plies since the last capture or pawn move, zeros, ones. */
+@inline
+function putLc0Facts(p: usize, us: i32, facts: usize): void {
+  const rights = castlingRights(p);
+  const ours = us == WHITE ? rights & 3 : rights >> 2;
+  const others = us == WHITE ? rights >> 2 : rights & 3;
+  if (ours & 2) fillPlane(facts, 1);
+  if (ours & 1) fillPlane(facts + (1 << 8), 1);
+  if (others & 2) fillPlane(facts + (2 << 8), 1);
+  if (others & 1) fillPlane(facts + (3 << 8), 1);
+  if (us == BLACK) fillPlane(facts + (4 << 8), 1);
+  fillPlane(facts + (5 << 8), <f32>rule50(p));
+  fillPlane(facts + (7 << 8), 1);
+}
+
 /**
- * 112 x 64 f32 a position of which nothing earlier is known: the history repeats it, with a pawn that may be taken en
- * passant put back, but is empty where the position has the key `start`, that of the first position of a game.
+ * Fills the history from the board `past` on, when nothing is known before the one at `out + (past - 1) * LC0_BOARD`, whose
+ * position is `p`: it is repeated, with the pawn that had just passed the square `passed` put back.
+ */
+@inline
+function repeatOldest(p: usize, us: i32, past: i32, passed: i32, out: usize): void {
+  if (past == 8) return;
+  const before = out + past * LC0_BOARD;
+  memory.copy(before, before - LC0_BOARD, LC0_BOARD);
+  if (passed != NO_SQUARE) {
+    const turn = us == WHITE ? 0 : 56;
+    const pawns = before + ((side(p) == us ? PAWN + 6 : PAWN) << 8); // of the side that has just moved
+    store<f32>(pawns + ((passed ^ 8 ^ turn) << 2), 0); // where it stands
+    store<f32>(pawns + ((passed ^ 24 ^ turn) << 2), 1); // where it came from
+  }
+  for (let i = past + 1; i < 8; i++) memory.copy(out + i * LC0_BOARD, before, LC0_BOARD);
+}
+
+/**
+ * 112 x 64 f32 a position of which nothing earlier is known: the history repeats it, but is empty where the position has
+ * the key `start`, that of the first position of a game.
  */
 export function encodeLc0Planes(p: usize, count: i32, start: u64, out: usize): void {
   for (let i = 0; i < count; i++, p += POSITION_BYTES, out += LC0_BYTES) {
     memory.fill(out, 0, LC0_BYTES);
     const us = side(p);
+    putMen(p, us, us == WHITE ? 0 : 56, out);
+    if (key(p) != start) repeatOldest(p, us, 1, epSquare(p), out);
+    putLc0Facts(p, us, out + LC0_FACTS);
+  }
+}
+
+/**
+ * The same of positions with their past: eight structs each, newest first. Three bytes of `known` each: how many of them
+ * are there (1 to 8), a bit for each that had stood on the board before, and what a pawn had passed before the first.
+ */
+export function encodeLc0History(p: usize, known: usize, count: i32, start: u64, out: usize): void {
+  for (let i = 0; i < count; i++, p += 8 * POSITION_BYTES, known += 3, out += LC0_BYTES) {
+    memory.fill(out, 0, LC0_BYTES);
+    const us = side(p);
     const turn = us == WHITE ? 0 : 56;
-    putMen(p, us, turn, out);
-    if (key(p) != start) {
-      const before = out + LC0_BOARD;
-      memory.copy(before, out, LC0_BOARD);
-      const ep = epSquare(p);
-      if (ep != NO_SQUARE) {
-        const pawns = before + ((PAWN + 6) << 8);
-        store<f32>(pawns + ((ep ^ 8 ^ turn) << 2), 0); // where it stands
-        store<f32>(pawns + ((ep ^ 24 ^ turn) << 2), 1); // where it came from
-      }
-      for (let past = 2; past < 8; past++) memory.copy(out + past * LC0_BOARD, before, LC0_BOARD);
+    const boards = <i32>load<u8>(known);
+    const repeated = <i32>load<u8>(known, 1);
+    for (let past = 0; past < boards; past++) {
+      const board = out + past * LC0_BOARD;
+      putMen(p + past * POSITION_BYTES, us, turn, board);
+      if (repeated & (1 << past)) fillPlane(board + (12 << 8), 1);
     }
-    const facts = out + LC0_FACTS;
-    const rights = castlingRights(p);
-    const ours = us == WHITE ? rights & 3 : rights >> 2;
-    const others = us == WHITE ? rights >> 2 : rights & 3;
-    if (ours & 2) fillPlane(facts, 1);
-    if (ours & 1) fillPlane(facts + (1 << 8), 1);
-    if (others & 2) fillPlane(facts + (2 << 8), 1);
-    if (others & 1) fillPlane(facts + (3 << 8), 1);
-    if (us == BLACK) fillPlane(facts + (4 << 8), 1);
-    fillPlane(facts + (5 << 8), <f32>rule50(p));
-    fillPlane(facts + (7 << 8), 1);
+    const oldest = p + (boards - 1) * POSITION_BYTES;
+    if (key(oldest) != start) repeatOldest(oldest, us, boards, <i32>load<u8>(known, 2), out);
+    putLc0Facts(p, us, out + LC0_FACTS);
   }
 }
 

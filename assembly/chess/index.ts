@@ -19,6 +19,7 @@ export {
   encodeFenTokens,
   encodeHalfKp,
   encodeHalfKpFor,
+  encodeLc0History,
   encodeLc0Planes,
   encodePlanes13,
   encodePlanes18,

@@ -32,6 +32,7 @@ interface ChessExports {
   encodePlanes13(positions: number, count: number, out: number): void;
   encodePlanes18(positions: number, count: number, repetitions: number, out: number): void;
   encodeLc0Planes(positions: number, count: number, startKey: bigint, out: number): void;
+  encodeLc0History(positions: number, known: number, count: number, startKey: bigint, out: number): void;
   encodeHalfKp(positions: number, count: number, out: number, counts: number): void;
   encodeHalfKpFor(position: number, color: number, out: number): number;
   packPosition(position: number, record: number): number;

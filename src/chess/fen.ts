@@ -171,13 +171,11 @@ export function parseFen(fen: string, options: { chess960?: boolean } = {}): Pos
       `${black ? "White" : "Black"} is in check, but it is ${black ? "Black" : "White"}'s move: the king could be taken.`,
     );
   }
-  if (epText !== "-") {
-    if (epIsPossible(fen, epText, board, black)) {
-      state[EP_AT] = parseSquare(epText)!;
-      complete(state);
-    }
+  if (epText !== "-" && epIsPossible(fen, epText, board, black)) {
+    state[EP_AT] = parseSquare(epText)!;
+    complete(state);
   }
-  return new Position(state);
+  return new Position(state, [], [], parseSquare(epText));
 }
 
 /** Lets the core fill in sets and key. */

@@ -40,7 +40,12 @@ export class Position {
   private readonly played: Move[];
 
   /** `state` is a complete struct of the core; use `parseFen` for a position of your own. */
-  constructor(state: Uint8Array, before: Uint8Array[] = [], played: Move[] = []) {
+  constructor(
+    state: Uint8Array,
+    before: Uint8Array[] = [],
+    played: Move[] = [],
+    private readonly passed?: Square, // in the first position, if no capture there is legal
+  ) {
     this.state = state;
     this.before = before;
     this.played = played;
@@ -68,6 +73,12 @@ export class Position {
   /** The square on which a pawn can be taken en passant; only if such a capture is legal. */
   get epSquare(): Square | undefined {
     return this.state[EP_AT] === NO_SQUARE ? undefined : this.state[EP_AT];
+  }
+
+  /** The square a pawn had just passed when the first position was set up, as its FEN said, capture or not. */
+  get passedAtStart(): Square | undefined {
+    const ep = (this.before[0] ?? this.state)[EP_AT];
+    return ep === NO_SQUARE ? this.passed : ep;
   }
 
   /** Zobrist key: equal for positions that are the same for the threefold rule. */
@@ -143,7 +154,7 @@ export class Position {
   }
 
   clone(): Position {
-    return new Position(this.state, [...this.before], [...this.played]);
+    return new Position(this.state, [...this.before], [...this.played], this.passed);
   }
 
   isCheck(): boolean {
@@ -151,11 +162,13 @@ export class Position {
     return wasm.checkers(POSITION) !== 0n;
   }
 
-  /** How often this position stood on the board before, since the last capture or pawn move. */
-  repetitions(): number {
+  /** How often this position, or the one some plies ago, had stood on the board before, since the last capture or pawn move. */
+  repetitions(pliesAgo = 0): number {
+    const at = this.before.length - pliesAgo;
+    const state = pliesAgo === 0 ? this.state : this.before[at];
     let count = 0;
-    const first = Math.max(0, this.before.length - this.halfmoves);
-    for (let i = this.before.length - 2; i >= first; i -= 2) if (haveSameKey(this.before[i], this.state)) count++;
+    const first = Math.max(0, at - (state[HALFMOVES_AT] | (state[HALFMOVES_AT + 1] << 8)));
+    for (let i = at - 4; i >= first; i -= 2) if (haveSameKey(this.before[i], state)) count++;
     return count;
   }
 
@@ -194,9 +207,11 @@ export class Position {
     return wasm.see(POSITION, move, core.SCRATCH);
   }
 
-  /** The core's struct, for batch work; not to be changed. */
-  bytes(): Uint8Array {
-    return this.state;
+  /** The core's struct of this position or of the one some plies ago, for batch work; not to be changed. */
+  bytes(): Uint8Array;
+  bytes(pliesAgo: number): Uint8Array | undefined;
+  bytes(pliesAgo = 0): Uint8Array | undefined {
+    return pliesAgo === 0 ? this.state : this.before[this.before.length - pliesAgo];
   }
 
   /** Puts the position into the core's memory, where the next call looks for it. */

@@ -37,11 +37,12 @@ export default command({
   examples: [
     "tabiya export runs/a --onnx net.onnx",
     "tabiya export runs/nnue --tnn net.tnn",
+    "tabiya export maia-1500.pb.gz --onnx maia-1500.onnx",
     "tabiya export runs/nnue --nnue net.nnue --all",
     "tabiya export runs/a/best --int8 net.int8.onnx --data unseen.bin --json",
   ],
   arguments: {
-    checkpoint: { help: "run, checkpoint folder or .safetensors file" },
+    checkpoint: { help: "run, checkpoint folder, .safetensors file or network of lc0" },
     out: { help: "the file to write" },
   },
   options: {

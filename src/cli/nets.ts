@@ -14,7 +14,7 @@ const describe = (weights: NnueWeights) => ({
 });
 
 async function summarise(path: string): Promise<Record<string, unknown>> {
-  const isTraining = path.endsWith(".safetensors") || (await listFolder(path)) !== undefined;
+  const isTraining = /\.(safetensors|pb|pb\.gz)$/i.test(path) || (await listFolder(path)) !== undefined;
   if (!isTraining) return { file: path, ...describe(readNnueNetwork(await readBytes(path), path)) };
   const file = await findWeights(path);
   const { family, network } = await loadNetwork(file);
@@ -35,7 +35,7 @@ export default command({
   name: "nets",
   summary: "List the networks that come with the program, or say what is in a file or checkpoint.",
   examples: ["tabiya nets", "tabiya nets runs/a", "tabiya nets net.nnue --json"],
-  arguments: { file: { help: ".nnue, .jnn, .tnn or .safetensors file, checkpoint or run", optional: true } },
+  arguments: { file: { help: ".nnue, .jnn, .tnn, .safetensors or lc0 .pb.gz file, checkpoint or run", optional: true } },
   async run({ file }, { print }) {
     const show = (values: Record<string, unknown>) => {
       for (const [key, value] of Object.entries(values))

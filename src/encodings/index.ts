@@ -21,7 +21,7 @@ export {
 export { bucketCentre, bucketOf } from "./buckets.js";
 export { decodeFenTokens, encodeFenTokens, FEN_TOKEN_CHARACTERS, FEN_TOKENS, turnFenTokens } from "./fen-tokens.js";
 export { decodeHalfKp, encodeHalfKp, HALFKP_INPUTS } from "./halfkp.js";
-export { encodeLc0Planes, LC0_PLANES } from "./lc0.js";
+export { encodeLc0Planes, LC0_PLANES, Lc0Batch } from "./lc0.js";
 export { MoveTable, type NamedMove } from "./move-table.js";
 export { MOVE_TABLE_NAMES, MOVE_TABLES, type MoveTableName } from "./move-tables.js";
 export { decodePlanes13, encodePlanes13 } from "./planes13.js";

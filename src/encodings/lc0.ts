@@ -1,4 +1,5 @@
-import { type Color, opposite, type Position, parseFen, ROLES, type Square, START_FEN } from "#chess";
+import { assert } from "#base";
+import { type Color, core, opposite, type Position, parseFen, ROLES, type Square, START_FEN } from "#chess";
 
 export const LC0_PLANES = 112;
 const HISTORY = 8;
@@ -18,7 +19,7 @@ export function encodeLc0Planes(position: Position, out: Float32Array): void {
   let first = false; // nothing is known before this position
   for (let i = 0; i < HISTORY; i++) {
     const at = i * PER_POSITION * 64;
-    putMen(line, position.turn, first ? line.epSquare : undefined, out.subarray(at, at + 12 * 64));
+    putMen(line, position.turn, first ? position.passedAtStart : undefined, out.subarray(at, at + 12 * 64));
     if (line.repetitions() >= 1) out.fill(1, at + 12 * 64, at + 13 * 64);
     first ||= line.undo() === undefined;
     if (first && line.key === start.key) break;
@@ -43,5 +44,40 @@ function putMen(line: Position, viewer: Color, passed: Square | undefined, out: 
     const justMoved = passed !== undefined && square === (passed ^ 8) && role === "pawn";
     const shown = justMoved ? passed ^ 8 ^ 16 : square;
     out[(ROLES.indexOf(role) + (color === viewer ? 0 : 6)) * 64 + (shown ^ turn)] = 1;
+  }
+}
+
+/** The same of many positions at once, inside the core's memory: the fast way. */
+export class Lc0Batch {
+  private readonly positions: number;
+  private readonly known: number; // three bytes each: how many boards there are, which are repetitions, what a pawn had passed
+  private readonly out: number;
+
+  constructor(readonly capacity: number) {
+    this.positions = core.allocate(capacity * HISTORY * core.POSITION_BYTES);
+    this.known = core.allocate(capacity * 3);
+    this.out = core.allocate(capacity * LC0_PLANES * 64 * 4);
+  }
+
+  /** A view of [positions, LC0_PLANES, 64] numbers that the next call overwrites; copy it, or use it at once. */
+  encode(positions: readonly Position[]): Float32Array {
+    const count = positions.length;
+    assert(count <= this.capacity, `${count} positions in a batch of ${this.capacity}`);
+    for (const [index, position] of positions.entries()) this.put(index, position);
+    core.wasm.encodeLc0History(this.positions, this.known, count, start.key, this.out);
+    return new Float32Array(core.bytes.buffer, this.out, count * LC0_PLANES * 64);
+  }
+
+  private put(index: number, position: Position): void {
+    const row = this.positions + index * HISTORY * core.POSITION_BYTES;
+    let boards = 0;
+    let repeated = 0;
+    for (; boards < HISTORY; boards++) {
+      const state = position.bytes(boards);
+      if (state === undefined) break;
+      core.bytes.set(state, row + boards * core.POSITION_BYTES);
+      if (position.repetitions(boards) >= 1) repeated |= 1 << boards;
+    }
+    core.bytes.set([boards, repeated, position.passedAtStart ?? core.NO_SQUARE], this.known + 3 * index);
   }
 }

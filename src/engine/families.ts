@@ -35,6 +35,7 @@ function nnueOf({ bytes, path }: NetworkFile): NnueWeights {
 /** Every family as it plays. Nothing else in this folder switches on a family's name. */
 export const PLAYING_FAMILIES: Record<FamilyName, PlayingFamily> = {
   residual: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
+  lc0: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
   moe: { searches: ["none", "mcts"], evaluator: graph(fitActions, { scoreScale: PROBABILITY_SCALE_CP }) },
   decoder: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
   nnue: {

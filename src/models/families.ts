@@ -1,10 +1,11 @@
 import { DECODER } from "./decoder/family.js";
+import { LC0 } from "./lc0.js";
 import { MOE } from "./moe.js";
 import { NNUE } from "./nnue-family.js";
 import { RESIDUAL } from "./residual.js";
 
 /** Every kind of network there is. Nothing else switches on a family's name. */
-export const FAMILIES = { residual: RESIDUAL, moe: MOE, decoder: DECODER, nnue: NNUE };
+export const FAMILIES = { residual: RESIDUAL, moe: MOE, decoder: DECODER, nnue: NNUE, lc0: LC0 };
 
 export type FamilyName = keyof typeof FAMILIES;
 

@@ -1,7 +1,9 @@
 import { messageOf, Random, readBytes, UserError } from "#base";
+import { isLc0, readLc0 } from "#formats";
 import { type NamedTensor, parametersOf, readSafetensors, toFloat32, writeSafetensors } from "#tensor";
 import { FAMILIES, type FamilyName, isFamily } from "./families.js";
 import type { Network } from "./family.js";
+import { Lc0 } from "./lc0.js";
 
 /** A network's weights as a safetensors file that says itself what it is; `values` replace the weights by others. */
 export function networkBytes(
@@ -37,12 +39,13 @@ function familyIn({ format, family }: Readonly<Record<string, string>>, path: st
   );
 }
 
-/** Builds the network of a file written by `networkBytes`. */
+/** Builds the network of a file written by `networkBytes`, or of lc0. */
 export const loadNetwork = async (path: string): Promise<{ family: FamilyName; network: Network }> =>
   readNetwork(await readBytes(path), path);
 
 /** The same of the file's bytes. */
 export function readNetwork(bytes: Uint8Array, path: string): { family: FamilyName; network: Network } {
+  if (isLc0(bytes)) return { family: "lc0", network: Lc0.of(readLc0(bytes, path), new Random(1)) };
   const { tensors, metadata } = readSafetensors(bytes, path);
   const family = familyIn(metadata, path);
   const network = FAMILIES[family].build(parseConfig(path, family, metadata.config), new Random(1));

@@ -31,6 +31,17 @@ export const PLACES_1858: readonly number[] = Array.from({ length: moves1858.siz
   return moves4672.indexOfNamed({ ...step, promotion: promotion === "queen" ? "knight" : promotion }, false);
 });
 
+const LC0_PROMOTIONS = ["rook", "bishop", "queen"];
+const FIRST_PROMOTION = 64 * 64; // the planes before name steps
+
+/** The same among the logits of lc0's own policy planes, whose promotions are ordered otherwise. */
+export const LC0_POLICY_PLACES: readonly number[] = PLACES_1858.map((place, index) => {
+  const move = moves1858.named(index, false)!;
+  if (move.promotion === undefined) return place;
+  const way = (move.to & 7) - (move.from & 7) + 1;
+  return FIRST_PROMOTION + (way * 3 + LC0_PROMOTIONS.indexOf(move.promotion)) * 64 + move.from;
+});
+
 const wholes1858 = new Int32Array(moves4672.size).fill(moves1858.size);
 PLACES_1858.forEach((place, index) => {
   wholes1858[place] = index;

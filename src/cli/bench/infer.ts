@@ -52,7 +52,7 @@ async function benchGraph(path: string, seconds: number, threads: number) {
 }
 
 const isGraph = async (path: string): Promise<boolean> =>
-  path.endsWith(".safetensors") || (await listFolder(path)) !== undefined;
+  /\.(safetensors|pb|pb\.gz)$/i.test(path) || (await listFolder(path)) !== undefined;
 
 export default command({
   name: "bench infer",
