@@ -1,12 +1,17 @@
 // Values printed by the real lc0 for three Maia networks. What the planes and the numbers of moves should be is always
 // compared; what the networks say, where their files are (they may not be part of this repository).
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "vitest";
+import { Random, writeFile } from "#base";
 import { formatUci, type Position, parseFen, parseUci, START_FEN } from "#chess";
 import { encodeLc0Planes, Lc0Batch, MOVE_TABLES } from "#encodings";
-import { inferenceOf, loadNetwork } from "#models";
-import { exportOnnx, Session } from "#tensor";
+import { readLc0 } from "#formats";
+import { exportNetwork, inferenceOf, Lc0, loadNetwork } from "#models";
+import { exportOnnx, input, Session } from "#tensor";
+import { writeTiny } from "../src/formats/weights/lc0-testing.js";
 
 interface Answer {
   policyExact: Record<string, number>;
@@ -101,3 +106,36 @@ for (const name of ["maia-1100", "maia-1500", "maia-1900"]) {
     }
   });
 }
+
+for (const [title, options] of [
+  ["classical heads", {}],
+  ["a convolutional policy", { policy: "convolution" }],
+  ["win, draw and loss", { value: "wdl" }],
+  ["squeeze and excitation", { squeeze: 2, policy: "convolution", value: "wdl" }],
+] as const) {
+  test(`a small network with ${title} is loaded, run, and the same after a trip through safetensors`, async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "tabiya-")), "tiny.pb.gz");
+    await writeFile(file, writeTiny(options)); // compressed, by its name
+    const { family, network } = await loadNetwork(file);
+    assert.equal(family, "lc0");
+    const { bytes, differences } = await exportNetwork(family, network, "safetensors", positions.slice(0, 4));
+    assert.ok(bytes.length > 0);
+    const isWdl = "value" in options;
+    assert.deepEqual(Object.keys(differences).sort(), ["policy", "value", ...(isWdl ? ["wdl"] : [])]);
+    for (const difference of Object.values(differences)) assert.equal(difference, 0);
+  });
+}
+
+test("a small network's first layers compute what their numbers say", async () => {
+  const network = Lc0.of(readLc0(writeTiny({ value: "classical" }), "tiny.pb"), new Random(1));
+  const session = await Session.open(exportOnnx({ x: network.input.apply(input("planes", ["n", 112, 8, 8])) }));
+  const planes = new Float32Array(112 * 64);
+  planes[3 * 64 + 9] = 2; // b2 of the fourth plane
+  const { x } = await session.run({ planes });
+  await session.close();
+  const weight = (tap: number) => (((3 * 9 + tap) % 7) - 3) / 16; // as the writer made them
+  for (let tap = 0; tap < 9; tap++) {
+    const square = 8 * (1 - (Math.floor(tap / 3) - 1)) + 1 - ((tap % 3) - 1); // that sees b2 through this tap
+    assert.ok(Math.abs(Number(x.data[square]) - 2 * weight(tap)) < 1e-6, `tap ${tap}`);
+  }
+});

@@ -35,7 +35,9 @@ export default command({
   name: "nets",
   summary: "List the networks that come with the program, or say what is in a file or checkpoint.",
   examples: ["tabiya nets", "tabiya nets runs/a", "tabiya nets net.nnue --json"],
-  arguments: { file: { help: ".nnue, .jnn, .tnn, .safetensors or lc0 .pb.gz file, checkpoint or run", optional: true } },
+  arguments: {
+    file: { help: ".nnue, .jnn, .tnn, .safetensors or lc0 .pb.gz file, checkpoint or run", optional: true },
+  },
   async run({ file }, { print }) {
     const show = (values: Record<string, unknown>) => {
       for (const [key, value] of Object.entries(values))

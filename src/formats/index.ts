@@ -34,7 +34,7 @@ export { shardPaths } from "./records/shards.js";
 export { formatFenAt, formatMove } from "./records/struct.js";
 export { HALFKP_DESCRIPTION, HALFKP_SHAPE, type HalfKpWeights } from "./weights/halfkp.js";
 export { dialectOf, isJnn, JNN_DIALECTS, type JnnDialect, readJnn, writeJnn } from "./weights/jnn.js";
-export { isLc0, type Lc0Convolution, type Lc0Dense, type Lc0Weights, readLc0 } from "./weights/lc0.js";
+export { isLc0, LC0_CHANNELS, type Lc0Convolution, type Lc0Dense, type Lc0Weights, readLc0 } from "./weights/lc0.js";
 export { type NnueWeights, readNnueNetwork } from "./weights/network.js";
 export { readNnue, writeNnue } from "./weights/nnue.js";
 export {

@@ -7,7 +7,7 @@
 import { z } from "zod";
 import type { Random } from "#base";
 import { LC0_PLANES, Lc0Batch, MOVE_TABLES } from "#encodings";
-import type { Lc0Convolution, Lc0Dense, Lc0Weights } from "#formats";
+import { LC0_CHANNELS, type Lc0Convolution, type Lc0Dense, type Lc0Weights } from "#formats";
 import {
   type Conv3x3,
   constant,
@@ -39,12 +39,13 @@ export interface Lc0Config {
   valueHidden: number; // units between them and the value
 }
 
-const count = z.int().min(1).max(4096);
+const some = z.int().min(0).max(LC0_CHANNELS);
+const count = some.min(1);
 
 const SCHEMA = z.strictObject({
   width: count,
-  blocks: count.min(0),
-  squeeze: count.min(0),
+  blocks: some,
+  squeeze: some,
   activation: z.enum(["relu", "mish"]),
   policyHead: z.enum(["classical", "convolution"]),
   policyWidth: count,

@@ -8,6 +8,10 @@ const MAGIC = 0x1c0;
 const PLANES = 112;
 const POLICY_PLANES = 80; // of a convolutional policy; 73 are used
 const MOVES = 1858;
+
+/** No layer has more outputs than that, and no network more blocks. */
+export const LC0_CHANNELS = 4096;
+
 const EPSILON = Math.fround(1e-5); // of the batch norms
 const round = Math.fround; // numbers are rounded where lc0 rounds them: a raw count of 98 plies makes a last bit matter
 
@@ -151,20 +155,23 @@ class Reader {
     const { weights, formats } = this;
     const input = this.convolution(weights, 1, "input", PLANES, 3);
     const width = input.biases.length;
-    const blocks = weights
-      .messages(2, (i) => `residual block ${i}`)
-      .map((block): Lc0Block => {
-        const conv1 = this.convolution(block, 1, "first convolution", width, 3, width);
-        const conv2 = this.convolution(block, 2, "second convolution", width, 3, width);
-        const unit = block.message(3, `${block.name}, squeeze and excitation`);
-        if (!unit) return { conv1, conv2 };
-        const first = this.dense(unit, 1, "first layer", width);
-        return {
-          conv1,
-          conv2,
-          squeeze: { first, second: this.dense(unit, 3, "second layer", first.biases.length, 2 * width) },
-        };
-      });
+    const residuals = weights.messages(2, (i) => `residual block ${i}`);
+    if (residuals.length > LC0_CHANNELS) throw weights.fail(weights.at, `${residuals.length} residual blocks`);
+    let units: number | undefined; // of the squeeze, the same in all blocks
+    const blocks = residuals.map((block): Lc0Block => {
+      const conv1 = this.convolution(block, 1, "first convolution", width, 3, width);
+      const conv2 = this.convolution(block, 2, "second convolution", width, 3, width);
+      const unit = block.message(3, `${block.name}, squeeze and excitation`);
+      if (!unit !== !residuals[0].has(3)) throw block.fail(block.at, "only some blocks have squeeze and excitation");
+      if (!unit) return { conv1, conv2 };
+      const first = this.dense(unit, 1, "first layer", width, units);
+      units = first.biases.length;
+      return {
+        conv1,
+        conv2,
+        squeeze: { first, second: this.dense(unit, 3, "second layer", first.biases.length, 2 * width) },
+      };
+    });
     return {
       width,
       activation: formats.activation,
@@ -233,9 +240,13 @@ class Reader {
     const encoding = ENCODINGS[number];
     if (!encoding) throw layer.fail(layer.at, `there is no encoding ${number} of weights`);
     const found = data.bytes.length / encoding.size;
-    const isRight = count === undefined ? found > 0 && Number.isInteger(found / row) : found === count;
+    const rows = found / row;
+    const isRight = count === undefined ? rows > 0 && rows <= LC0_CHANNELS && Number.isInteger(rows) : found === count;
     if (!isRight) {
-      throw layer.fail(data.at, `${found} numbers found, expected ${count ?? `a multiple of ${row}`}`);
+      throw layer.fail(
+        data.at,
+        `${found} numbers found, expected ${count ?? `a multiple of ${row}, at most ${LC0_CHANNELS} times`}`,
+      );
     }
     const view = new DataView(data.bytes.buffer, data.bytes.byteOffset, data.bytes.byteLength);
     const [min, max] = [layer.float(1) ?? 0, layer.float(2) ?? 0];
