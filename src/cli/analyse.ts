@@ -11,7 +11,7 @@ import {
   START_FEN,
   winProbability,
 } from "#chess";
-import { type Line, type Player, resolvePlayer } from "#engine";
+import { type Line, type Player, resolvePlayer, type ThoughtMove } from "#engine";
 import type { Limits } from "#search";
 import { command } from "./command.js";
 
@@ -20,6 +20,10 @@ const POLICY_SHOWN = 5; // moves that a network likes best
 
 const showScore = ({ scoreCp, mate }: Line): string =>
   mate !== undefined ? `#${mate}` : scoreCp === undefined ? "?" : (scoreCp / 100).toFixed(2);
+
+/** A move in thought with its value, and a mark where the network would have got the board after it wrong. */
+const showThought = ({ move, value, agreed }: ThoughtMove): string =>
+  `${move}${agreed ? "" : "?"} (${value.toFixed(2)})`;
 
 /**
  * What a move is worth to the mover: what the player says of it, or the position after it, seen by the opponent, turned
@@ -75,11 +79,21 @@ export default command({
       const [{ scoreCp, wdl, pv } = { pv: [] }] = choice.lines;
       const lines = choice.lines.map((line) => ({ move: line.pv[0], ...line }));
       for (const line of choice.lines) print(`${showScore(line).padStart(8)}  ${line.pv.join(" ")}`);
-      const { policy = null } = choice;
+      const { policy = null, thoughts } = choice;
       const shares = Object.entries(policy ?? {}).slice(0, POLICY_SHOWN);
+      for (const variation of thoughts ?? []) print(`          ${variation.map(showThought).join(" ")}`);
       if (wdl) print(`win ${wdl[0] / 10} %, draw ${wdl[1] / 10} %, loss ${wdl[2] / 10} %`);
       for (const [uci, share] of shares) print(`${`${(share * 100).toFixed(1)} %`.padStart(8)}  ${uci}`);
-      const result = { best: pv[0], scoreCp, wdl, pv, policy, lines, nodes: choice.nodes };
+      const result = {
+        best: pv[0],
+        scoreCp,
+        wdl,
+        pv,
+        policy,
+        lines,
+        nodes: choice.nodes,
+        ...(thoughts && { thoughts }),
+      };
       if (asked === undefined) return result;
       const answer = await moveValue(player, position, asked, limits);
       const sure = answer.confidence === null ? "" : ` (likeliest answer: ${(answer.confidence * 100).toFixed(1)} %)`;

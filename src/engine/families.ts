@@ -8,7 +8,7 @@ import { type FitOptions, fitPolicy } from "./evaluators/policy.js";
 import { StaticEvaluator } from "./evaluators/static.js";
 import type { NetworkFile } from "./network-file.js";
 
-export const SEARCHES = ["ab", "mcts", "none"] as const;
+export const SEARCHES = ["ab", "mcts", "none", "think"] as const;
 export type SearchName = (typeof SEARCHES)[number];
 
 /** How networks of a family play. */
@@ -37,7 +37,7 @@ export const PLAYING_FAMILIES: Record<FamilyName, PlayingFamily> = {
   residual: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
   lc0: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
   moe: { searches: ["none", "mcts"], evaluator: graph(fitActions, { scoreScale: PROBABILITY_SCALE_CP }) },
-  decoder: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
+  decoder: { searches: ["think", "none", "mcts"], evaluator: graph(fitPolicy) },
   nnue: {
     searches: ["ab", "mcts"],
     evaluator: async (file) => new StaticEvaluator(nnueOf(file)),

@@ -11,6 +11,7 @@ export {
   type Player,
   PlayerFault,
   type Report,
+  type ThoughtMove,
 } from "./player.js";
 export {
   type NetworkSpec,

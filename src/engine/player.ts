@@ -16,6 +16,14 @@ export interface Line {
 /** A number for each move, by its name in UCI; the best first. */
 export type ByMove = Readonly<Record<string, number>>;
 
+/** A move in thought: what it is worth to whoever makes it, and whether the board after it was imagined rightly. */
+export interface ThoughtMove {
+  move: string; // in UCI
+  value: number; // win minus loss, -1 to 1
+  wdl: readonly [number, number, number]; // in thousandths
+  agreed: boolean; // the network would have written the true board, token by token
+}
+
 /** What a player thinks of a position: plain data, which the terminal, UCI and the page show each in its way. */
 export interface Report {
   lines: readonly Line[]; // best first, as many as `multiPv` asked for
@@ -26,6 +34,7 @@ export interface Report {
   policy?: ByMove; // the share of each legal move, if a network has such an opinion
   visits?: ByMove; // how often a search looked at each
   values?: ByMove; // -1 to 1 for the mover, where each move is valued
+  thoughts?: readonly (readonly ThoughtMove[])[]; // variations in the order they were thought of
 }
 
 /**

@@ -12,6 +12,7 @@ import { RandomPlayer } from "./random-player.js";
 import { SearchPlayer } from "./search-player.js";
 import { SearchlessPlayer } from "./searchless-player.js";
 import { shippedNets } from "./shipped.js";
+import { THINK } from "./think-player.js";
 import type { UciTimes } from "./uci-client.js";
 import { UciPlayer } from "./uci-player.js";
 
@@ -51,6 +52,7 @@ const BUILDERS: Record<SearchName, (spec: Settled) => Promise<Player>> = {
   ab: (spec) => SearchPlayer.open(ALPHA_BETA, spec),
   mcts: (spec) => SearchPlayer.open(MCTS, spec),
   none: (spec) => SearchlessPlayer.open(spec),
+  think: (spec) => SearchPlayer.open(THINK, spec),
 };
 
 /** Searches that a network can be played with, the usual one first. */

@@ -1,6 +1,12 @@
 import { formatUci, type Move, movesToMate, type Position, wdlOfScore, wdlOfShares } from "#chess";
-import type { RootMove, SearchLine, SearchReport } from "#search";
-import type { ByMove, Line, Report } from "./player.js";
+import {
+  type RootMove,
+  type SearchLine,
+  type SearchReport,
+  type ThoughtMove as SearchThought,
+  sharesOf,
+} from "#search";
+import type { ByMove, Line, Report, ThoughtMove } from "./player.js";
 
 /** The moves of a line in UCI, as far as they are legal. */
 export function formatLine(position: Position, line: readonly Move[]): string[] {
@@ -21,7 +27,7 @@ export const byMove = (position: Position, numbers: readonly (readonly [Move, nu
 /** What a search found, for whoever asked. */
 export function reportOf(
   position: Position,
-  { lines, depth, nodes, timeMs, hashFull, moves = [] }: SearchReport,
+  { lines, depth, nodes, timeMs, hashFull, moves = [], thoughts }: SearchReport,
 ): Report {
   const known = (read: (root: RootMove) => number | undefined): ByMove | undefined => {
     const numbers = moves.flatMap((root) => {
@@ -40,7 +46,19 @@ export function reportOf(
     ...(policy && { policy }),
     ...(visits && { visits }),
     ...(values && { values }),
+    ...(thoughts && { thoughts: thoughts.map((variation) => thoughtOf(position, variation)) }),
   };
+}
+
+function thoughtOf(position: Position, variation: readonly SearchThought[]): ThoughtMove[] {
+  const names = formatLine(
+    position,
+    variation.map(({ move }) => move),
+  );
+  return names.map((move, i) => {
+    const { value, wrongTokens } = variation[i];
+    return { move, value, wdl: wdlOfShares(sharesOf(variation[i])), agreed: wrongTokens === 0 };
+  });
 }
 
 const lineOf = (position: Position, { scoreCp, wdl, depth, selDepth, visits, pv }: SearchLine): Line => ({

@@ -1,6 +1,7 @@
 export { type ActionInput, encodeActionInput, MIRRORED_ACTIONS } from "./action-input.js";
 export { DECODER_SIZES, type DecoderConfig, drawCentres, winLossCentres } from "./decoder/config.js";
 export { DECODER } from "./decoder/family.js";
+export { DecoderReader, type Spoken, type SpokenBoard } from "./decoder/generation.js";
 export { Decoder, type DecoderInput, GAME_BLOCKS, NO_SLOT, POSITION_TOKENS, prefixMask } from "./decoder/network.js";
 export {
   EXPORT_FORMATS,

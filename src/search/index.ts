@@ -23,6 +23,10 @@ export type {
   Search,
   SearchLine,
   SearchReport,
+  ThoughtMove,
 } from "./search.js";
+export { THINK_OPTIONS, type ThinkSettings } from "./think/options.js";
+export { sharesOf, Think } from "./think/think.js";
+export type { BoardSpeech, Speech, ThoughtWriter, Worth } from "./think/writer.js";
 export { allotTime, type OwnClock, stretch, type ThinkingTime, thinkingTime } from "./time.js";
 export { UniformEvaluator } from "./uniform.js";

@@ -30,6 +30,14 @@ export interface RootMove {
   value?: number; // -1 to 1, for the mover
 }
 
+/** A move that was thought of, and what it was taken to be worth to whoever makes it. */
+export interface ThoughtMove {
+  move: Move;
+  value: number; // win minus loss, -1 to 1
+  draw: number; // 0 to 1
+  wrongTokens: number; // of the board after it, that the network would have written otherwise
+}
+
 /** What a search knows after an iteration, and at its end. */
 export interface SearchReport {
   lines: readonly SearchLine[]; // best first; the move is the first one's first
@@ -38,6 +46,7 @@ export interface SearchReport {
   timeMs: number;
   hashFull: number; // thousandths
   moves?: readonly RootMove[]; // where the search keeps statistics of all moves
+  thoughts?: readonly (readonly ThoughtMove[])[]; // the variations a network thought of, in their order
 }
 
 /** A search of one position at a time. */

@@ -1,3 +1,4 @@
+export { CachedSession, type CacheSpec } from "./cached-session.js";
 export { checkpoint } from "./checkpoint.js";
 export { emaDecayAt, updateEma } from "./ema.js";
 export { gradients } from "./gradients.js";

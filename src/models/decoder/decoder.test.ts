@@ -177,7 +177,7 @@ test("one look at a position says what reading it as a game says, and shares tha
   const at = (place: number) => prefix.slice(1, place, place + 1).reshape(["n", network.config.width]);
   const whole = await Session.open(
     exportOnnx({
-      policy: network.movesAt(at(67), prefix, "policy"),
+      policy: network.movesAt(at(67), prefix.slice(1, 1, 65), "policy"),
       value: network.expectedWinLoss(network.winLoss.apply(at(68))),
       draw: network.expectedDraw(network.draw.apply(at(69))),
     }),

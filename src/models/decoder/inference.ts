@@ -28,7 +28,11 @@ export function decoderInference(network: Decoder): Inference {
     }),
   );
   const rows = board.reshape([1, BOARD_TOKENS, "n", network.config.width]);
-  const policy = network.movesAt(rows.slice(1, BOARD_TOKENS - 1).reshape(["n", network.config.width]), rows, "policy");
+  const policy = network.movesAt(
+    rows.slice(1, BOARD_TOKENS - 1).reshape(["n", network.config.width]),
+    rows.slice(1, 1, 65),
+    "policy",
+  );
   const best = policy.add(bars).argmax().cast("int32").reshape(["n", 1]);
   const moved = reader.read(network.embed({ tokens: best, values: nothing, slots: slots([NO_SLOT]) }));
   const value = network.expectedWinLoss(network.winLoss.apply(moved)); // [n]

@@ -188,11 +188,11 @@ export class Decoder {
 
   /**
    * Logits [m, 1924] of moves: what a policy says at m tokens [m, width], and what the squares of the boards that the moves
-   * are made on say, [g, 68 or 71, n, width] with g * n = m.
+   * are made on say, [g, 64, n, width] with g * n = m, if they are given.
    */
-  movesAt(speakers: Tensor, boards: Tensor, head: "policy" | "thinking"): Tensor {
+  movesAt(speakers: Tensor, squares: Tensor | undefined, head: "policy" | "thinking"): Tensor {
     const spoken = this[head].apply(speakers);
-    return this.squares ? spoken.add(this.squares.apply(boards.slice(1, 1, 65))) : spoken;
+    return this.squares && squares ? spoken.add(this.squares.apply(squares)) : spoken;
   }
 
   /** Win minus loss that logits [m, buckets] expect, [m]. */

@@ -1,0 +1,185 @@
+import { Random } from "#base";
+import { type Move, type Position, scoreOfValue } from "#chess";
+import type { Limits } from "../limits.js";
+import type { Asking, Search, SearchLine, SearchReport, ThoughtMove } from "../search.js";
+import { thinkingTime } from "../time.js";
+import type { ThinkSettings } from "./options.js";
+import { BOARD_TOKENS, MOVE_TOKENS, type Speech, type ThoughtWriter, type Worth } from "./writer.js";
+
+const STEP_TOKENS = MOVE_TOKENS + BOARD_TOKENS; // a move in thought
+const LAST_TOKENS = 1 + MOVE_TOKENS; // the end of thinking and the move to play
+const SLOW = 1.5; // a step may take so many times the slowest one yet
+
+/** Lets a network explore variations in its own words, then asks it what to play. */
+export class Think implements Search {
+  private random = new Random(1);
+
+  constructor(
+    private readonly writer: ThoughtWriter,
+    private settings: ThinkSettings,
+  ) {}
+
+  configure(settings: ThinkSettings, seed: number): void {
+    this.settings = settings;
+    this.random = new Random(seed);
+  }
+
+  async search(position: Position, limits: Limits, asking: Asking<SearchReport> = {}): Promise<SearchReport> {
+    const thought = new Thought(position, this.writer, this.settings, this.random, limits, asking);
+    return thought.run();
+  }
+
+  async clear(): Promise<void> {}
+
+  close(): Promise<void> {
+    return this.writer.close();
+  }
+}
+
+/** One position thought about. */
+class Thought {
+  private readonly start = performance.now();
+  private readonly root: Position;
+  private readonly variations: ThoughtMove[][] = [];
+  private readonly budget: number; // tokens
+  private readonly untilMs: number;
+  private slowestMs = 0; // a step of thought
+  private depth = 0;
+
+  constructor(
+    position: Position,
+    private readonly writer: ThoughtWriter,
+    private readonly settings: ThinkSettings,
+    private readonly random: Random,
+    private readonly limits: Limits,
+    private readonly asking: Asking<SearchReport>,
+  ) {
+    this.root = position.clone();
+    this.budget = Math.min(settings.tokens, limits.nodes ?? Infinity);
+    const { softMs, hardMs } = thinkingTime(position.turn, limits);
+    this.untilMs = Math.min(softMs ?? Infinity, hardMs ?? Infinity);
+  }
+
+  async run(): Promise<SearchReport> {
+    const { writer, root } = this;
+    let speech = await writer.begin(root);
+    this.slowestMs = performance.now() - this.start;
+    if (this.hasRoomFor(1 + STEP_TOKENS + 1) && this.settings.variations > 0) {
+      speech = await writer.sign("start", root);
+      do speech = await this.explore(speech);
+      while (this.goesOn(speech, STEP_TOKENS + 1) && this.variations.length < this.settings.variations);
+      speech = await writer.sign("end", root);
+    }
+    const allowed = this.limits.moves;
+    const ranked = speech.moves
+      .map((move, i) => ({ move, share: speech.shares[i] }))
+      .filter(({ move }) => !allowed || allowed.includes(move))
+      .sort((a, b) => b.share - a.share);
+    const drawn = this.draw(ranked.map(({ share }) => share));
+    ranked.unshift(...ranked.splice(drawn, 1));
+    return this.report(await this.lines(ranked.map(({ move }) => move)), speech);
+  }
+
+  /** Thinks a variation through; what may be said after it. */
+  private async explore(first: Speech): Promise<Speech> {
+    const { writer, settings } = this;
+    const known = new Set(this.variations.map(([{ move }]) => move));
+    const variation: ThoughtMove[] = [];
+    const position = this.root.clone();
+    // Another beginning each time, as in what the network learnt from.
+    let speech = without(first, known.size < first.moves.length ? known : new Set());
+    do {
+      const begun = performance.now();
+      const move = speech.moves[this.draw(speech.shares)];
+      const worth = await writer.move(position, move);
+      position.play(move);
+      const next = await writer.board(position);
+      variation.push({ move, ...worth, wrongTokens: next.wrongTokens });
+      if (variation.length === 1) this.variations.push(variation);
+      this.depth = Math.max(this.depth, variation.length);
+      this.slowestMs = Math.max(this.slowestMs, performance.now() - begun);
+      this.asking.onReport?.(this.report([this.lineOf(this.variations[0])], first));
+      speech = next;
+      if (next.wrongTokens > 0 && settings.trust === "checked") break;
+    } while (variation.length < settings.depth && !position.outcome() && this.goesOn(speech, STEP_TOKENS + 1));
+    return writer.sign("variation", this.root);
+  }
+
+  private goesOn({ goesOn }: Speech, tokens: number): boolean {
+    if (!this.hasRoomFor(tokens)) return false;
+    const { always, temperature } = this.settings;
+    return always || (temperature > 0 ? this.random.next() < goesOn : goesOn > 0.5);
+  }
+
+  /** Whether there are tokens and time for so much more, with what is needed to end and to move. */
+  private hasRoomFor(tokens: number): boolean {
+    if (this.asking.signal?.aborted) return false;
+    const { writer } = this;
+    if (Math.min(this.budget - writer.tokens, writer.room) < tokens + LAST_TOKENS) return false;
+    const elapsed = performance.now() - this.start;
+    return elapsed + SLOW * this.slowestMs < this.untilMs;
+  }
+
+  /** The place of a share: of the largest, or drawn. */
+  private draw(shares: ArrayLike<number>): number {
+    const { temperature } = this.settings;
+    const list = Array.from(shares);
+    if (temperature === 0) return list.indexOf(Math.max(...list));
+    const chances = list.map((share) => share ** (1 / temperature));
+    let left = this.random.next() * chances.reduce((sum, chance) => sum + chance, 0);
+    return Math.max(
+      0,
+      chances.findIndex((chance) => (left -= chance) < 0),
+    );
+  }
+
+  /** The moves to show, the one to play first: each with its variation, if there is one. */
+  private async lines(moves: readonly Move[]): Promise<SearchLine[]> {
+    const lines: SearchLine[] = [];
+    for (const move of moves.slice(0, this.limits.multiPv ?? 1)) {
+      const variation = this.variations.find(([first]) => first.move === move);
+      if (variation) lines.push(this.lineOf(variation));
+      else if (lines.length === 0) {
+        const worth = await this.writer.move(this.root, move);
+        lines.push(this.lineOf([{ move, ...worth, wrongTokens: 0 }]));
+      }
+    }
+    return lines;
+  }
+
+  private lineOf(variation: readonly ThoughtMove[]): SearchLine {
+    const [first] = variation;
+    return {
+      scoreCp: scoreOfValue(first.value),
+      wdl: sharesOf(first),
+      depth: variation.length,
+      selDepth: variation.length,
+      pv: variation.map(({ move }) => move),
+    };
+  }
+
+  private report(lines: readonly SearchLine[], { moves, shares }: Speech): SearchReport {
+    return {
+      lines,
+      depth: Math.max(1, this.depth),
+      nodes: this.writer.tokens,
+      timeMs: performance.now() - this.start,
+      hashFull: 0,
+      moves: moves.map((move, i) => ({ move, share: shares[i] })),
+      thoughts: this.variations.map((variation) => [...variation]),
+    };
+  }
+}
+
+/** Win, draw and loss that a worth says. */
+export function sharesOf({ value, draw }: Worth): [number, number, number] {
+  const drawn = Math.max(0, Math.min(draw, 1 - Math.abs(value)));
+  return [(1 - drawn + value) / 2, drawn, (1 - drawn - value) / 2];
+}
+
+/** A speech in which some moves are not said. */
+function without(speech: Speech, moves: ReadonlySet<Move>): Speech {
+  if (moves.size === 0) return speech;
+  const shares = speech.shares.map((share, i) => (moves.has(speech.moves[i]) ? 0 : share));
+  return { ...speech, shares };
+}
