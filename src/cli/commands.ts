@@ -6,6 +6,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   encode: () => import("./encode.js"),
   "data import": () => import("./data/import.js"),
   "data label": () => import("./data/label.js"),
+  "data variations": () => import("./data/variations.js"),
   "data generate": () => import("./data/generate.js"),
   "data info": () => import("./data/info.js"),
   "data convert": () => import("./data/convert.js"),

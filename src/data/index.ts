@@ -27,3 +27,4 @@ export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions }
 export { openSets, type SetOptions } from "./sets.js";
 export { shuffleRecords } from "./shuffle.js";
 export { SPLIT_BY, splitRecords, validationPath } from "./split.js";
+export { type Variation, type VariationOptions, writeVariations } from "./variations.js";

@@ -16,6 +16,11 @@ const STEPS: readonly { date: string; step: (settings: Settings) => Settings }[]
     step: (settings) =>
       settings.family === "moe" ? { rankingWeight: 0, rankingScale: 0.05, linked: false, ...settings } : settings,
   },
+  {
+    date: "2026-11-18", // decoders learnt games alone
+    step: (settings) =>
+      settings.family === "decoder" ? { thinking: false, thinkingWeight: 1, ...settings } : settings,
+  },
 ];
 
 /** The settings of a run that an older version began, as this version would have written them. */

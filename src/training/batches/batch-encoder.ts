@@ -11,7 +11,7 @@ import {
   ROW_LENGTHS,
 } from "#encodings";
 import { type DataRecord, decodeBagRecord, decodePacked, eachRecord, type RawBatch, type RawForm } from "#formats";
-import type { WindowArrays, WindowEncoding } from "../decoder/window-encoder.js";
+import type { ThoughtArrays, WindowArrays, WindowEncoding } from "../decoder/window-encoder.js";
 import { flipMoves, mirrorFiles, swapColours } from "./augment.js";
 import { BadRow, type BatchRows, type FileNotes } from "./batch-rows.js";
 import { NO_ACTIONS, type Target, targetOf } from "./target.js";
@@ -59,7 +59,7 @@ export interface BatchKinds {
   "policy-value": PolicyValueArrays;
   actions: ActionArrays;
   halfkp: HalfKpArrays;
-  windows: WindowArrays;
+  windows: WindowArrays & Partial<ThoughtArrays>;
 }
 export type BatchArrays = BatchKinds[keyof BatchKinds];
 

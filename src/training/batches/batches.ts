@@ -44,7 +44,7 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
       for (const { path, resultShare } of named) {
         const source = await openRecordSource(path, options.scratch ?? path);
         sources.push(source);
-        if (contextOf(options) > 1) sources[sources.length - 1] = windowsOf(source, contextOf(options));
+        if (options.encoding.kind === "windows") sources[sources.length - 1] = windowsOf(source, options.encoding);
         files[path] = { moves: await moveTableOf(path), resultShare };
       }
       await pool.tell("configure", { encoding: options.encoding, files });

@@ -43,8 +43,15 @@ export async function openRecordSource(path: string, scratchNear = path): Promis
   throw new UserError("DATA_EMPTY", `${path}: there are no records in it.`);
 }
 
-/** The same file as records of `size` neighbours each, which are windows of its games; a rest that fills none is left out. */
-export function windowsOf(source: RecordSource, size: number): RecordSource {
+/**
+ * A file as windows of its games: records of `context` neighbours each; a rest that fills none is left out. Records that are
+ * thoughts are rows of their own.
+ */
+export function windowsOf(
+  source: RecordSource,
+  { context: size, thinking = false }: { context: number; thinking?: boolean },
+): RecordSource {
+  if (source.form === "line" && thinking) return source;
   if (source.form !== "packed")
     throw new UserError(
       "DATA_FORM",

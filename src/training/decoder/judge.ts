@@ -4,7 +4,7 @@ import { type Decoder, POSITION_TOKENS } from "#models";
 import { exportOnnx, Session } from "#tensor";
 import type { BatchSource } from "../batches/batch-source.js";
 import { type Judgement, type JudgeOptions, percent } from "../task.js";
-import { type DecoderTaskConfig, decoderObjective } from "./objective.js";
+import { type DecoderTaskConfig, decoderObjective, pickFeeds } from "./objective.js";
 import type { WindowArrays } from "./window-encoder.js";
 
 export interface DecoderJudgement extends Judgement, Calibrated {
@@ -37,7 +37,7 @@ export async function judgeDecoder(
   try {
     for await (const batch of source.batches({ size: batchSize })) {
       signal?.throwIfAborted();
-      const results = await session.run(batch);
+      const results = await session.run(pickFeeds(batch, session.inputs));
       const of = (name: string) => results[name].data as Float32Array;
       const rows = of("moveLoss").length / context;
       const [moveLoss, winLossLoss, drawLoss, better, lawful, winLoss, draw] = [

@@ -1,6 +1,6 @@
 import { BOARD_TOKENS } from "#encodings";
 import { type Decoder, drawCentres, GAME_BLOCKS, NO_SLOT, POSITION_TOKENS, winLossCentres } from "#models";
-import { constant, crossEntropy, input, MASKED, type Tensor, twoHot } from "#tensor";
+import { constant, crossEntropy, type Feeds, input, MASKED, type Tensor, twoHot } from "#tensor";
 import type { Objective } from "../graph-learner.js";
 
 /** Settings of networks that learn to write games. */
@@ -12,6 +12,8 @@ export interface DecoderTaskConfig {
   moveWeight: number;
   winLossWeight: number;
   drawWeight: number;
+  thinking: boolean;
+  thinkingWeight: number;
 }
 
 interface DecoderObjective extends Objective {
@@ -59,7 +61,7 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
 
   const move = targets("moveTargets", STM, "int32");
   const isPosition = move.greater(-1).cast("float32"); // [positions]
-  const logits = network.movesAt(at(STM, prefix), prefix, "policy");
+  const logits = network.movesAt(at(STM, prefix), prefix.slice(1, 1, 65), "policy");
   const moveLoss = crossEntropy(logits, move.maximum(0));
 
   const winLossTarget = targets("winLossTargets", MOVE, "float32").clip(-1, 1);
@@ -109,5 +111,10 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
   };
 }
 
+/** Some of the arrays of a batch. */
+export const pickFeeds = (batch: object, names: readonly string[]): Feeds =>
+  Object.fromEntries(Object.entries(batch).filter(([name]) => names.includes(name)));
+
 /** The mean of values [m] by weights [m]; 0 if there is nothing to weigh. */
-const weighted = (values: Tensor, weights: Tensor): Tensor => values.mul(weights).sum().div(weights.sum().maximum(1));
+export const weighted = (values: Tensor, weights: Tensor): Tensor =>
+  values.mul(weights).sum().div(weights.sum().maximum(1));

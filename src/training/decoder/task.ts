@@ -5,7 +5,8 @@ import { Batches } from "../batches/batches.js";
 import { openGraphLearner } from "../graph-learner.js";
 import { defineTask, percent } from "../task.js";
 import { describeDecoder, judgeDecoder } from "./judge.js";
-import { type DecoderTaskConfig, decoderObjective } from "./objective.js";
+import { type DecoderTaskConfig, decoderObjective, pickFeeds } from "./objective.js";
+import { thoughtInputs, thoughtObjective } from "./thought-objective.js";
 
 const SHUFFLED = 65_536; // windows in memory at a time
 
@@ -23,6 +24,8 @@ const SCHEMA: Schema<DecoderTaskConfig> = z.strictObject({
   moveWeight: factor.describe("in the loss, of the move"),
   winLossWeight: factor.describe("in the loss, of the distribution of win minus loss"),
   drawWeight: factor.describe("in the loss, of the distribution of draws"),
+  thinking: z.boolean().describe("thoughts are learnt too: the data may have tables of variations beside games"),
+  thinkingWeight: factor.describe("in the loss, of the moves of thoughts"),
 });
 
 export const DECODER_TASK = defineTask({
@@ -36,20 +39,34 @@ export const DECODER_TASK = defineTask({
     moveWeight: 1,
     winLossWeight: 1,
     drawWeight: 1,
+    thinking: false,
+    thinkingWeight: 1,
   },
 
   open(paths, { train, task }, limit) {
-    const { context, resultShare } = task;
+    const { context, resultShare, thinking } = task;
     if (train.batchSize % context !== 0)
       throw new UserError(
         "RECIPE_VALUE",
         `batchSize is ${train.batchSize}, expected a multiple of context, the ${context} positions of a window.`,
       );
-    const encoding = { kind: "windows", context, resultShare } as const;
+    const encoding = { kind: "windows", context, resultShare, thinking } as const;
     return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
   },
-  learner: (network, { train, task }) =>
-    openGraphLearner(network, decoderObjective(network, task, train.batchSize / task.context), train),
+  async learner(network, { train, task }) {
+    const rows = train.batchSize / task.context;
+    if (!task.thinking) return openGraphLearner(network, decoderObjective(network, task, rows), train);
+    const learner = await openGraphLearner(network, thoughtObjective(network, task, rows), train);
+    const names = thoughtInputs(network);
+    return {
+      ...learner,
+      step: (batches, options) =>
+        learner.step(
+          batches.map((batch) => pickFeeds(batch, names)),
+          options,
+        ),
+    };
+  },
   judge: judgeDecoder,
 
   summarise: (trained, judged) => ({

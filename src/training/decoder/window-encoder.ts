@@ -1,15 +1,20 @@
 // What a worker does for batches of a decoder: records of games in their order in, sequences out.
+import { Random, UserError } from "#base";
 import { core, wdlOfScore } from "#chess";
 import { BOARD_TOKENS, MOVE_TABLES } from "#encodings";
+import { type DataRecord, eachRecord } from "#formats";
 import { POSITION_TOKENS } from "#models";
 import { BadRow, type BatchRows, type FileNotes } from "../batches/batch-rows.js";
+import { type MoveLists, moveLists } from "./move-lists.js";
 import { SequenceRows, type Step, type Worth } from "./sequence.js";
+import { thoughtOf } from "./thought.js";
 
 /** How sequences of a decoder are made. */
 export interface WindowEncoding {
   kind: "windows";
   context: number; // positions in a row: the window of a game
   resultShare: number; // how much of a value is the game's result instead of the score
+  thinking?: boolean; // rows may be thoughts too, and moves come as lists besides
 }
 
 /** Windows of games: the tensors of SequenceRows that games need, and the legal moves of each position. */
@@ -19,6 +24,9 @@ export type WindowArrays = Pick<
 > & {
   legal: { data: Int32Array<ArrayBuffer>; shape: [number, number] }; // [context * rows, k], the first positions of all rows first; of moves1924, then -1
 };
+
+/** What rows of thoughts need besides. */
+export type ThoughtArrays = Pick<SequenceRows, "slots" | "blocks"> & MoveLists;
 
 const { LIST, POSITION_BYTES, RECORD_BYTES, SIDE_AT, CHESS960_AT, wasm } = core;
 const { moves1924 } = MOVE_TABLES;
@@ -38,14 +46,19 @@ export class WindowEncoder {
   ) {}
 
   /** Encodes rows of `context` records each, which were neighbours in their file; a game that ends cuts its row short. */
-  encode(rows: readonly BatchRows[]): WindowArrays {
-    const { context } = this.encoding;
+  encode(rows: readonly BatchRows[], seed: number): WindowArrays & Partial<ThoughtArrays> {
+    const { context, thinking } = this.encoding;
+    const random = new Random(seed);
     const count = rows.reduce((sum, { batch }) => sum + batch.ends.length, 0);
     const out = new SequenceRows(count, context * POSITION_TOKENS);
     const legal: number[][] = Array.from({ length: context * count }, () => []);
     let row = 0;
-    for (const { batch, path } of rows) {
+    for (const { batch, path, form } of rows) {
       const { bytes, ends } = batch;
+      if (form !== "packed") {
+        for (const line of eachRecord(batch)) this.writeThought(out, row++, line, random);
+        continue;
+      }
       this.unpack(bytes, row, context);
       const share = this.files[path]?.resultShare ?? this.encoding.resultShare;
       for (let i = 0; i < ends.length; i++, row++) {
@@ -58,7 +71,17 @@ export class WindowEncoder {
       }
     }
     const { tokens, values, boardTargets, moveTargets, winLossTargets, drawTargets } = out;
-    return { tokens, values, boardTargets, moveTargets, winLossTargets, drawTargets, legal: table(legal) };
+    const games = { tokens, values, boardTargets, moveTargets, winLossTargets, drawTargets, legal: table(legal) };
+    return thinking ? { ...games, slots: out.slots, blocks: out.blocks, ...moveLists(out, context) } : games;
+  }
+
+  private writeThought(out: SequenceRows, row: number, line: Uint8Array, random: Random): void {
+    try {
+      out.writeThought(row, thoughtOf(JSON.parse(new TextDecoder().decode(line)) as DataRecord, random, out.length));
+    } catch (error) {
+      if (error instanceof UserError || error instanceof SyntaxError) throw new BadRow(row, error.message);
+      throw error;
+    }
   }
 
   private unpack(bytes: Uint8Array, firstRow: number, context: number): void {

@@ -1,0 +1,53 @@
+import { UserError } from "#base";
+import { writeVariations } from "#data";
+import { resolvePlayer } from "#engine";
+import { formatOf } from "#formats";
+import { command } from "../command.js";
+import { ProgressBar, stopwatch } from "../progress.js";
+
+export default command({
+  name: "data variations",
+  summary:
+    "Let a player look at positions, and keep its best moves with their values and lines: what decoders learn to think from.",
+  details:
+    "Positions come from any file of records, or from a text with one FEN a line (.epd, .fen, .txt). Answers are kept in\n" +
+    "OUT.labels while it works: after Ctrl-C or a kill the same command goes on without asking again.",
+  examples: [
+    "tabiya data variations positions.bin -o thoughts.parquet --player nnue@ab --nodes 20000 --multipv 3",
+    "tabiya data variations positions.bin -o thoughts.parquet --player residual@mcts --nodes 400 --multipv 3",
+  ],
+  arguments: { file: { help: "positions" } },
+  options: {
+    out: { short: "o", help: "file to write, .parquet or .jsonl" },
+    player: { help: "as nnue@ab or residual@mcts" },
+    nodes: { type: "integer", minimum: 1, default: 10_000, help: "nodes for each position" },
+    multipv: { type: "integer", minimum: 1, default: 3, help: "variations of a position" },
+    processes: { type: "integer", minimum: 1, default: 1, help: "players at once" },
+  },
+
+  async run({ file, out, player, nodes, multipv, processes }, io) {
+    if (out === undefined) throw new UserError("OPTION_MISSING", "Say where to write: -o FILE");
+    if (player === undefined)
+      throw new UserError("OPTION_MISSING", "Say who is to look at the positions: --player nnue@ab");
+    if (formatOf(out) !== "parquet" && formatOf(out) !== "jsonl")
+      throw new UserError("FORMAT_OTHER", `${out}: variations fit into .parquet and .jsonl.`);
+    const bar = new ProgressBar(io, "looked at");
+    const seconds = stopwatch();
+    const { positions, variations, failed } = await writeVariations(file, out, {
+      create: () => resolvePlayer(player),
+      player,
+      limits: { nodes },
+      multiPv: multipv,
+      processes,
+      signal: io.signal,
+      onProgress: ({ done, total, labelled }) => bar.show(labelled, done, total),
+      onTrouble: io.note,
+    }).catch((error: unknown) => {
+      if (io.signal.aborted) io.note("interrupted; the same command goes on from here.");
+      throw error;
+    });
+    const took = seconds();
+    io.print(`${out}: ${variations} variations of ${positions} positions in ${took.toFixed(1)} s, ${failed} failed`);
+    return { positions, variations, failed, seconds: took };
+  },
+});
