@@ -80,7 +80,7 @@ export async function train(recipe: Recipe, options: TrainOptions): Promise<Trai
       dataFingerprint: options.data.fingerprint,
       validationFingerprint: options.validation?.fingerprint ?? null,
     },
-    options,
+    { ...options, steps: train.epochs * stepsOf(recipe, options.data.positions).stepsPerEpoch },
   );
   try {
     const loop = await TrainingLoop.open(recipe, options, run);
@@ -91,6 +91,15 @@ export async function train(recipe: Recipe, options: TrainOptions): Promise<Trai
     await run.leave("failed", options.now(), messageOf(error)).catch(() => {}); // the first error is the one to hear of
     throw error;
   }
+}
+
+/** How an epoch is cut into steps. */
+function stepsOf({ train: { batchSize, accumulate, epochPositions } }: Recipe, available: number) {
+  const positions = Math.min(available, epochPositions || Number.POSITIVE_INFINITY);
+  // A rest smaller than a batch is left to the next epoch.
+  const batches = Math.max(1, Math.floor(positions / batchSize));
+  const batchesPerStep = Math.min(accumulate, batches);
+  return { batchesPerStep, stepsPerEpoch: Math.floor(batches / batchesPerStep) };
 }
 
 class TrainingLoop {
@@ -110,13 +119,10 @@ class TrainingLoop {
     private readonly log: MetricsLog,
     private readonly progress: Progress,
   ) {
-    const { batchSize, accumulate, epochs, epochPositions } = recipe.train;
-    const positions = Math.min(options.data.positions, epochPositions || Number.POSITIVE_INFINITY);
-    // A rest smaller than a batch is left to the next epoch.
-    const batches = Math.max(1, Math.floor(positions / batchSize));
-    this.batchesPerStep = Math.min(accumulate, batches);
-    this.stepsPerEpoch = Math.floor(batches / this.batchesPerStep);
-    this.schedule = scheduleOf(recipe.train, epochs * this.stepsPerEpoch);
+    const { batchesPerStep, stepsPerEpoch } = stepsOf(recipe, options.data.positions);
+    this.batchesPerStep = batchesPerStep;
+    this.stepsPerEpoch = stepsPerEpoch;
+    this.schedule = scheduleOf(recipe.train, recipe.train.epochs * stepsPerEpoch);
   }
 
   static async open(recipe: Recipe, options: TrainOptions, folder: RunFolder): Promise<TrainingLoop> {

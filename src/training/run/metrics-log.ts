@@ -19,19 +19,19 @@ interface ResumeLine {
   time: number;
 }
 
-const LINES = "metrics.jsonl";
+export const METRICS_FILE = "metrics.jsonl";
 const TAIL = 16_384; // bytes, many lines
 
 const eventsOf = (names: readonly string[]) => names.filter((name) => name.startsWith("events.out.tfevents."));
 
 /** What was noted from a step on, in order. */
 export async function readMetrics(run: string, fromStep = 0): Promise<MetricsLine[]> {
-  return replay(await readText(`${run}/${LINES}`).catch(orNothing)).filter(({ step }) => step >= fromStep);
+  return replay(await readText(`${run}/${METRICS_FILE}`).catch(orNothing)).filter(({ step }) => step >= fromStep);
 }
 
 /** The last line that counts, without reading the file from its start; undefined if there is none near its end. */
 export async function lastMetrics(run: string): Promise<MetricsLine | undefined> {
-  const file = await openRandom(`${run}/${LINES}`).catch(orNothing);
+  const file = await openRandom(`${run}/${METRICS_FILE}`).catch(orNothing);
   if (file === "") return undefined;
   try {
     const start = Math.max(0, file.size - TAIL);
@@ -57,7 +57,7 @@ function replay(text: string): MetricsLine[] {
 }
 
 /** A line of the log; undefined if a crash cut it off. */
-function parseLine(line: string): MetricsLine | ResumeLine | undefined {
+export function parseLine(line: string): MetricsLine | ResumeLine | undefined {
   try {
     return JSON.parse(line);
   } catch {
@@ -77,9 +77,9 @@ export class MetricsLog {
     const names = (await listFolder(run)) ?? [];
     // A file of events that a crash cut off cannot be added to; TensorBoard reads the files in the order of their names.
     const events = `${run}/events.out.tfevents.${String(eventsOf(names).length).padStart(6, "0")}.tabiya`;
-    const log = new MetricsLog(`${run}/${LINES}`, events);
+    const log = new MetricsLog(`${run}/${METRICS_FILE}`, events);
     await appendToFile(events, eventFileStart(time));
-    if (!names.includes(LINES)) await appendToFile(log.lines, "");
+    if (!names.includes(METRICS_FILE)) await appendToFile(log.lines, "");
     else {
       const resume: ResumeLine = { kind: "resume", step, time };
       await appendToFile(log.lines, `\n${JSON.stringify(resume)}\n`); // a line may have been cut off

@@ -23,10 +23,13 @@ interface StatusFile {
   process: string; // key of the one that trains, or trained last
   updatedMs: number; // when the state changed, since 1970
   message: string; // why it failed; else empty
+  steps?: number; // of the whole run
 }
 
 export interface RunStatus {
   state: RunState;
+  process: string; // key of the one that trains, or trained last; empty if not known
+  steps?: number; // of the whole run, if it is known
   updatedMs: number;
   message: string;
   /** The last line of the metrics, which says how far the run is; undefined if there is none. */
@@ -46,6 +49,7 @@ const statusSchema = z.object({
   process: z.string(),
   updatedMs: z.number(),
   message: z.string(),
+  steps: z.number().optional(),
 }) satisfies z.ZodType<StatusFile>;
 
 const [CONFIG, STATUS, BEST] = ["config.json", "status.json", "best"];
@@ -62,7 +66,10 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
  * to read, also while it grows.
  */
 export class RunFolder {
-  private constructor(readonly path: string) {}
+  private constructor(
+    readonly path: string,
+    private readonly steps?: number, // of the whole run, for the one who trains
+  ) {}
 
   /** Opens a folder that holds a run. */
   static async open(path: string): Promise<RunFolder> {
@@ -78,9 +85,9 @@ export class RunFolder {
   static async enter(
     path: string,
     config: Readonly<Record<string, unknown>>,
-    { resume, now }: { resume?: boolean; now: () => number },
+    { resume, steps, now }: { resume?: boolean; steps?: number; now: () => number },
   ): Promise<RunFolder> {
-    const run = new RunFolder(path);
+    const run = new RunFolder(path, steps);
     if (!(await RunFolder.isRun(path))) {
       await makeFolder(path);
       await writeFile(`${path}/${CONFIG}`, json(config));
@@ -105,7 +112,7 @@ export class RunFolder {
   }
 
   private setStatus(state: RunState, updatedMs: number, message = ""): Promise<void> {
-    const status: StatusFile = { state, process: processKey(), updatedMs, message };
+    const status: StatusFile = { state, process: processKey(), updatedMs, message, steps: this.steps };
     return writeFile(`${this.path}/${STATUS}`, json(status));
   }
 
@@ -122,12 +129,18 @@ export class RunFolder {
     if (!(await this.names()).includes(STATUS)) {
       // Runs of before 2026-11-18 left no status.
       const done = (await this.names()).includes(epochName(Number((await this.config()).epochs)));
-      return { state: done ? "finished" : "stopped", updatedMs: (last?.time ?? 0) * 1000, message: "", last };
+      return {
+        state: done ? "finished" : "stopped",
+        process: "",
+        updatedMs: (last?.time ?? 0) * 1000,
+        message: "",
+        last,
+      };
     }
     const parsed = statusSchema.safeParse(await readJson(path, "RUN_STATUS"));
     if (!parsed.success) throw new UserError("RUN_STATUS", `${path}: not the status of a run. Remove the file.`);
-    const { process, ...status } = parsed.data;
-    if (status.state !== "running" || isProcessAlive(process)) return { ...status, last };
+    const status = parsed.data;
+    if (status.state !== "running" || isProcessAlive(status.process)) return { ...status, last };
     return { ...status, state: "failed", message: DIED, last };
   }
 
