@@ -1,5 +1,12 @@
 export type { Adjudication } from "./adjudication.js";
-export { Agreement, askAbout, type CalibrationBin, type Labelled, parseMoveLabels } from "./agreement.js";
+export {
+  Agreement,
+  askAbout,
+  type CalibrationBin,
+  expectedScore,
+  type Labelled,
+  parseMoveLabels,
+} from "./agreement.js";
 export { type Contest, distinctNames, playContest } from "./contest.js";
 export { type Estimate, eloOfScore, estimate, type Pentanomial, type Score, scoreOfElo } from "./elo.js";
 export { type Examination, examine, shareInterval } from "./examine.js";

@@ -23,7 +23,9 @@ export { type DistilOptions, type DistilResult, distilRecords } from "./distil.j
 export { parseChoices, parseResults, TIME_CLASSES } from "./filter.js";
 export { IMPORT_KINDS } from "./game-importer.js";
 export { type ImportOptions, type ImportResult, importGames } from "./import.js";
+export { type Inspection, inspectData } from "./inspect.js";
 export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions } from "./label.js";
+export { findMistakes, type JudgedPosition, type MistakeOptions } from "./mistakes.js";
 export { openSets, type SetOptions } from "./sets.js";
 export { shuffleRecords } from "./shuffle.js";
 export { SPLIT_BY, splitRecords, validationPath } from "./split.js";

@@ -1,0 +1,86 @@
+import { openBytes, UserError } from "#base";
+import { type DataRecord, kindOf, NO_EVAL, openRecords, type RecordKind, readGames } from "#formats";
+
+/** What a data file holds, looked at before it is used. */
+export interface Inspection {
+  format: string;
+  kind: RecordKind | "games";
+  records: number; // or games
+  isWhole: boolean; // false: counting was stopped, there are more
+  families: readonly string[]; // that can learn from it
+  warnings: string[]; // what would go wrong, and what to do about it
+  first: DataRecord[];
+}
+
+const SHOWN = 3; // records
+const SAMPLE = 5_000; // records or games that warnings are drawn from
+const PATIENCE_MS = 2_000; // of counting, where a file does not tell how much it holds
+
+/** Who learns from what. */
+const LEARNERS: Partial<Record<RecordKind | "games", readonly string[]>> = {
+  games: ["residual", "nnue"],
+  scored: ["residual", "nnue"],
+  bullet: ["nnue"],
+  all_moves: ["moe"],
+  action_value: ["moe"],
+};
+
+const isGames = (path: string) => /\.pgn(\.(zst|gz|bz2))?$/i.test(path);
+
+/** Looks into a file of records or games; fails as its reader would if it is broken. */
+export async function inspectData(path: string): Promise<Inspection> {
+  const found = isGames(path) ? await inspectGames(path) : await inspectRecords(path);
+  if (found.records === 0) throw new UserError("DATA_EMPTY", `${path}: there is nothing in it.`);
+  return { ...found, families: LEARNERS[found.kind] ?? [] };
+}
+
+type Found = Omit<Inspection, "families">;
+
+async function inspectRecords(path: string): Promise<Found> {
+  const reader = await openRecords(path);
+  const sample: DataRecord[] = [];
+  let records = 0;
+  let isWhole = true;
+  const start = performance.now();
+  for await (const batch of reader) {
+    records += batch.length;
+    if (sample.length < SAMPLE) sample.push(...batch.slice(0, SAMPLE - sample.length));
+    if (sample.length < SAMPLE) continue;
+    if (reader.records !== undefined) break;
+    if (performance.now() - start < PATIENCE_MS) continue;
+    isWhole = false;
+    break;
+  }
+  const kind = sample.length === 0 ? "row" : kindOf(sample[0]);
+  const warnings: string[] = [];
+  const scored = sample.filter(({ score }) => score !== undefined);
+  if (scored.length > 0 && scored.every(({ score }) => score === 0))
+    warnings.push("Every score is 0: to learn from the games' results instead, set resultShare to 1.");
+  if (scored.length > 0 && scored.every(({ result }) => result === 0))
+    warnings.push("Every result is a draw: the results teach nothing here, so leave resultShare at 0.");
+  const first = sample.slice(0, SHOWN);
+  return { format: reader.format, kind, records: reader.records ?? records, isWhole, warnings, first };
+}
+
+async function inspectGames(path: string): Promise<Found> {
+  let [games, broken, valued, decided] = [0, 0, 0, 0];
+  let isWhole = true;
+  const start = performance.now();
+  const onBad = () => void broken++;
+  for await (const { evals, result } of readGames(await openBytes(path), { source: path, onBad })) {
+    games++;
+    if (evals.some((value) => value !== NO_EVAL)) valued++;
+    if (result !== "*") decided++;
+    if (games < SAMPLE || performance.now() - start < PATIENCE_MS) continue;
+    isWhole = false;
+    break;
+  }
+  const warnings: string[] = [];
+  if (valued === 0 && games > 0)
+    warnings.push("No game has [%eval] comments: to learn from the games' results, set resultShare to 1.");
+  else if (valued < games)
+    warnings.push(`${games - valued} of ${games} games have no [%eval] comments; their positions are left out.`);
+  if (decided < games) warnings.push(`${games - decided} of ${games} games have no result.`);
+  if (broken > 0) warnings.push(`${broken} games are broken, and are left out.`);
+  return { format: "pgn", kind: "games", records: games, isWhole, warnings, first: [] };
+}
