@@ -36,6 +36,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "bench moves": () => import("./bench/moves.js"),
   "bench search": () => import("./bench/search.js"),
   "bench arena": () => import("./bench/arena.js"),
+  studio: () => import("./studio.js"),
   nets: () => import("./nets.js"),
   doctor: () => import("./doctor.js"),
   tour: () => import("./tour.js"),

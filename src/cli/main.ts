@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-import { readFileSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { loadCommands } from "./commands.js";
 import { runProgram } from "./program.js";
+import { version } from "./version.js";
 
 /** Writes all of a text before it returns, also into a full pipe; a reader that went away ends the program quietly. */
 function writeAll(file: number, text: string): void {
@@ -17,7 +18,6 @@ function writeAll(file: number, text: string): void {
   }
 }
 
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
 const interrupt = new AbortController();
 
 /** From now on a signal asks the command to stop. Before, and for a command that never listens, it ends the process. */

@@ -70,7 +70,7 @@ function addOptions(target: Commander, command: Command): void {
     const option = new Option(`${short ? `-${short}, ` : ""}--${kebab(name)}${value}`, help);
     if (choices) option.choices(choices);
     if (preset !== undefined) option.default(preset);
-    if (type === "boolean" && preset === undefined) option.default(false, "off");
+    if (type === "boolean" && preset === undefined && !option.negate) option.default(false, "off");
     if (type === "integer" || type === "number") option.argParser(parseNumber(type, minimum));
     target.addOption(option);
   }
@@ -135,6 +135,9 @@ export async function runProgram(
       names.forEach((name, i) => {
         values[name] = parsed[i];
       });
+      // `--no-open` is a flag of its own for us; to the parser it is `open` turned off.
+      for (const name of Object.keys(command.options))
+        if (/^no[A-Z]/.test(name)) values[name] = values[name[2].toLowerCase() + name.slice(3)] === false;
       const io: Io = {
         json,
         get signal() {

@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { findProgram } from "#base";
+import { startStudio } from "#web";
+import { command } from "./command.js";
+import { version } from "./version.js";
+
+const PORT = 8440;
+
+/** Opens an address in the browser, where there is a display; says nothing if it cannot. */
+async function openBrowser(url: string): Promise<void> {
+  const { platform, env } = process;
+  const isShown = platform === "darwin" || platform === "win32" || env.DISPLAY || env.WAYLAND_DISPLAY;
+  if (!isShown || env.CI) return;
+  const [name, args] =
+    platform === "darwin" ? ["open", [url]] : platform === "win32" ? ["explorer", [url]] : ["xdg-open", [url]];
+  const path = await findProgram(name);
+  if (path === undefined) return;
+  spawn(path, args, { detached: true, stdio: "ignore" })
+    .on("error", () => {})
+    .unref();
+}
+
+export default command({
+  name: "studio",
+  summary: "Open the studio in the browser: play, look inside networks, train and judge them.",
+  details:
+    "Serves until Ctrl-C. Works in the present folder: trainings are kept in runs/, contests in contests/, uploads in data/.\n" +
+    "Trainings and contests go on when the studio is closed; the next one shows them again.\n" +
+    "The address holds a token; who has it can start programs on this machine, so pass it on to nobody.",
+  examples: ["tabiya studio", "tabiya studio --port 0 --no-open", "tabiya studio --data ../games --data ../books"],
+  options: {
+    port: { type: "integer", minimum: 0, default: PORT, help: "port to listen at; 0 takes a free one" },
+    host: { default: "127.0.0.1", help: "address to listen at; 0.0.0.0 lets other machines in, with the token" },
+    data: { type: "strings", default: [], help: "further folders with data files" },
+    noOpen: { type: "boolean", help: "do not open the browser" },
+  },
+
+  async run({ port, host, data, noOpen }, io) {
+    const main = fileURLToPath(new URL("./main.js", import.meta.url));
+    const studio = await startStudio({
+      folder: process.cwd(),
+      host,
+      port,
+      data,
+      command: [process.execPath, main],
+      version,
+      log: io.note,
+    });
+    io.print(`Tabiya studio: ${studio.url}`);
+    if (!noOpen) await openBrowser(studio.url);
+    await new Promise((resolve) => io.signal.addEventListener("abort", resolve, { once: true }));
+    await studio.close();
+  },
+});

@@ -1,0 +1,1 @@
+export { type Studio, type StudioOptions, startStudio } from "./server/studio.js";
