@@ -41,6 +41,7 @@ export default defineConfig({
     target: "es2022",
     modulePreload: { polyfill: false },
     rolldownOptions: {
+      checks: { pluginTimings: false, bundlerTimings: false },
       input: { index: root("src/web/page/index.html"), ...WORKERS },
       // Workers start each other, so all are parts of one build: what they share is loaded once.
       output: { entryFileNames: ({ name }) => (name in WORKERS ? "[name].js" : "assets/[name]-[hash].js") },

@@ -16,6 +16,7 @@ export { findWeights } from "./find.js";
 export { LC0, Lc0, type Lc0Config } from "./lc0.js";
 export { identifyNetwork, loadNetwork, networkBytes, readNetwork } from "./load.js";
 export { type ActionValues, MOE, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
+export { inspectMoe, type LayerInsight, type MoeInsight } from "./moe-inspect.js";
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";
 export { nnueOutput, quantisationError } from "./nnue-export.js";
 export { NNUE } from "./nnue-family.js";

@@ -153,6 +153,22 @@ class Layer {
     else this.dense = new FeedForward(config, random);
   }
 
+  /**
+   * Where the queries of one position look, among its tokens: states and queries [77 + queries, 1, width] -> shares
+   * [heads, queries, 77]. They add up to less than 1 by what a query gives to itself.
+   */
+  gaze(x: Tensor): Tensor {
+    const { heads, width } = this.config;
+    const byHead = (rows: Tensor) => rows.reshape([rows.dim(0), heads, width / heads]).transpose([1, 0, 2]);
+    const h = this.norm1.apply(x);
+    const [stateK, ownK] = cut(this.k.apply(h)).map(byHead);
+    const q = byHead(cut(this.q.apply(h))[1]).mul(1 / Math.sqrt(width / heads));
+    const own = q.mul(ownK).sum(-1, { keep: true }); // [heads, queries, 1]
+    return concat([q.matmul(stateK, { transB: true }), own], -1)
+      .softmax()
+      .slice(2, 0, FEN_TOKENS);
+  }
+
   /** States and queries [77 + queries, n, width] -> the same; of the queries alone, if nobody reads the states after. */
   apply(x: Tensor, squares: readonly Tensor[], isLast: boolean): { y: Tensor; routing: Routing | undefined } {
     const { heads } = this.config;
@@ -224,6 +240,7 @@ const ACTION_PARTS = (() => {
 export interface ActionValues {
   logits: Tensor; // [queries, n, buckets]
   routing: Routing[]; // of each layer that has experts
+  inputs: Tensor[]; // of each layer, [77 + queries, n, width]
 }
 
 export class Moe {
@@ -271,12 +288,14 @@ export class Moe {
       : [];
     let x = concat([states, queries], 0);
     const routing: Routing[] = [];
+    const inputs: Tensor[] = [];
     this.layers.forEach((layer, i) => {
       const { y, routing: routed } = layer.apply(x, squares, i === layers - 1);
       if (routed) routing.push(routed);
+      inputs.push(x);
       x = y;
     });
-    return { logits: this.head.apply(this.norm.apply(x)), routing };
+    return { logits: this.head.apply(this.norm.apply(x)), routing, inputs };
   }
 
   /** The expected win probability of each move, [n, queries], from its logits. */

@@ -29,7 +29,7 @@ const ARGS = [
   "--disable-sync",
 ];
 const FOLDER = "/some/folder/";
-const SHOTS = "dist/screenshots";
+const SHOTS = "work/screenshots"; // not kept by git
 
 export class Studio {
   readonly problems: string[] = []; // errors of pages, and requests to anywhere else

@@ -1,11 +1,13 @@
 import { type Channel, UserError } from "#base";
 import type { Report } from "#engine";
+import type { Description } from "./describe.js";
+import type { Inspected, Inspection } from "./inspect.js";
 import type { FromMind, Question, Thought, ToMind, Wish } from "./protocol.js";
 
 interface Asked {
-  resolve(thought: Thought): void;
+  resolve(message: FromMind): void;
   reject(error: Error): void;
-  onReport: ((report: Report) => void) | undefined;
+  onReport?: ((report: Report) => void) | undefined;
 }
 
 export interface MindAsking {
@@ -29,42 +31,73 @@ export class Mind {
 
   /** Loads the player that a text names, as `nnue@ab`; rejects in words if there is none. */
   static async open(player: string, start: StartWorker): Promise<Mind> {
-    const channel = start();
-    const mind = new Mind(player, channel);
-    await new Promise<void>((resolve, reject) => {
-      channel.listen(
-        (message) => {
-          const heard = message as FromMind;
-          if (heard.type === "ready") mind.tell({ type: "open", player });
-          else if (heard.type === "opened") resolve();
-          else if (heard.type === "refused") reject(new UserError("PLAYER", plainNames(heard.message)));
-          else mind.hear(heard);
-        },
-        (reason) => {
-          mind.die(reason);
-          reject(reason);
-        },
-      );
-    }).catch(async (error: unknown) => {
+    const mind = new Mind(player, start());
+    await mind.introduce({ type: "open", player });
+    return mind;
+  }
+
+  /** What a file of weights says of itself; rejects in words if it is no network. */
+  static async describe(address: string, start: StartWorker): Promise<Description> {
+    const mind = new Mind(address, start());
+    const heard = await mind.introduce({ type: "describe", address });
+    await mind.close();
+    if (heard.type !== "described") throw new Error("internal: a description was expected");
+    return heard.description;
+  }
+
+  /** Says the first thing to the worker once it listens, and waits for the answer. */
+  private async introduce(first: ToMind): Promise<FromMind> {
+    const { channel } = this;
+    try {
+      return await new Promise<FromMind>((resolve, reject) => {
+        const hear = (message: FromMind) => {
+          if (message.type === "ready") this.tell(first);
+          else if (message.type === "opened" || message.type === "described") resolve(message);
+          else if (message.type === "refused") reject(new UserError("PLAYER", plainNames(message.message)));
+          else this.hear(message);
+        };
+        channel.listen(
+          (message) => hear(message as FromMind),
+          (reason) => {
+            this.die(reason);
+            reject(reason);
+          },
+        );
+      });
+    } catch (error) {
       await channel.close();
       throw error;
-    });
-    return mind;
+    }
   }
 
   newGame(seed = 1): void {
     this.tell({ type: "newGame", seed });
   }
 
-  choose(question: Question, wish: Wish, { signal, onReport }: MindAsking = {}): Promise<Thought> {
-    if (this.dead) return Promise.reject(this.dead);
+  async choose(question: Question, wish: Wish, { signal, onReport }: MindAsking = {}): Promise<Thought> {
     const id = this.nextId++;
-    return new Promise<Thought>((resolve, reject) => {
+    const stop = () => this.tell({ type: "stop", id });
+    const answer = this.ask(id, { type: "choose", id, question, wish }, onReport);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+    const heard = await answer;
+    if (heard.type !== "chosen") throw new Error("internal: a move was expected");
+    return heard.thought;
+  }
+
+  /** Looks inside the network; what it cannot show is missing from the answer. */
+  async inspect(question: Question, inspection: Inspection): Promise<Inspected> {
+    const id = this.nextId++;
+    const heard = await this.ask(id, { type: "inspect", id, question, inspection });
+    if (heard.type !== "inspected") throw new Error("internal: an inspection was expected");
+    return heard.inspected;
+  }
+
+  private ask(id: number, message: ToMind, onReport?: (report: Report) => void): Promise<FromMind> {
+    if (this.dead) return Promise.reject(this.dead);
+    return new Promise<FromMind>((resolve, reject) => {
       this.asked.set(id, { resolve, reject, onReport });
-      this.tell({ type: "choose", id, question, wish });
-      const stop = () => this.tell({ type: "stop", id });
-      if (signal?.aborted) stop();
-      else signal?.addEventListener("abort", stop, { once: true });
+      this.tell(message);
     });
   }
 
@@ -91,8 +124,8 @@ export class Mind {
       return;
     }
     this.asked.delete(message.id);
-    if (message.type === "chosen") asked?.resolve(message.thought);
-    else asked?.reject(new Error(plainNames(message.message)));
+    if (message.type === "failed") asked?.reject(new Error(plainNames(message.message)));
+    else asked?.resolve(message);
   }
 }
 

@@ -53,7 +53,7 @@ export class PlayedGame extends Store {
   private readonly now: () => number;
   private readonly nameOf: (seat: Seat) => string;
   private asking: AbortController | undefined;
-  private seed = 1;
+  seed = 1; // of networks that use chance; another in every game
 
   constructor({ think, now = () => performance.now(), name = ({ kind }) => kind }: GameOptions) {
     super();
@@ -304,7 +304,7 @@ export class PlayedGame extends Store {
       this.thinking = { color: turn, report };
       this.judge(node, verdictOf(report, turn, by));
     };
-    this.think(seat, this.questionAt(node), wishOf(seat, this.clock, this.now(), this.seed), {
+    this.think(seat, this.questionAt(node), wishOf(seat, this.clock, this.now()), {
       signal: asking.signal,
       onReport,
     })

@@ -3,7 +3,7 @@ import { Store } from "./store.js";
 
 /** Ways in which a network of a family can play, the usual one first; as behind the @ of a player. */
 const SEARCHES: Readonly<Record<string, readonly string[]>> = {
-  nnue: ["ab"],
+  nnue: ["ab", "mcts"],
   residual: ["mcts", "none"],
   lc0: ["mcts", "none"],
   moe: ["none", "mcts"],
@@ -28,6 +28,7 @@ export interface NetworkEntry {
   origin: "box" | "dropped" | "server" | "program";
   label?: ShippedNet; // of a network in the box
   bytes?: number;
+  searches?: readonly string[]; // it can be played with, where its file was asked
   facts?: Readonly<Record<string, string>>; // what its file says of itself
   trouble?: string; // why it cannot play
 }
@@ -106,8 +107,11 @@ export class Networks extends Store {
   }
 }
 
-export const searchesOf = ({ family }: NetworkEntry): readonly string[] => SEARCHES[family] ?? ["none"];
+export const searchesOf = ({ family, searches }: NetworkEntry): readonly string[] =>
+  searches ?? SEARCHES[family] ?? ["none"];
 
 /** The text by which a player is made of a network: `nets/x.tnn@ab`. */
-export const playerText = ({ address }: NetworkEntry, search: string): string =>
-  search === "" ? address : `${address}@${search}`;
+export function playerText({ address }: NetworkEntry, search: string, elo?: number): string {
+  if (search === "") return address;
+  return `${address}@${search}${elo === undefined ? "" : `?limitStrength=true&elo=${elo}`}`;
+}

@@ -34,8 +34,8 @@ function addLine(tree: GameTree, from: MoveNode, game: Game): void {
       node = tree.add(parent, position, game.moves[ply - 1]);
       position.playUnchecked(game.moves[ply - 1]);
     }
-    node.comments = game.comments(ply);
-    node.nags = game.nags(ply);
+    node.comments.push(...game.comments(ply));
+    node.nags.push(...game.nags(ply));
     if (game.clocksMs[ply] !== NO_CLOCK) node.clockMs = game.clocksMs[ply];
     if (game.evals[ply] !== NO_EVAL) node.verdict = { by: "PGN", whiteCp: game.evals[ply] };
     for (const variation of game.variations(ply, () => {})) addLine(tree, parent, variation);
@@ -50,13 +50,16 @@ export function formatTree(tree: GameTree, tags: ReadonlyMap<string, string>, re
 /** The main line below a node; `first` begins it where it is a variation. */
 function lineOf(tree: GameTree, from: MoveNode, first?: MoveNode): Line {
   const nodes = [from, ...(first ? [first, ...lineBelow(first)] : lineBelow(from))];
+  const hasNotes = (ply: number) => ply > 0 || !first; // what stands before a variation was said in the line it leaves
   return {
     start: tree.positionAt(from),
     moves: nodes.slice(1).map(({ move }) => move),
-    evals: nodes.map(({ verdict }) => verdict?.whiteCp ?? NO_EVAL),
-    clocksMs: nodes.map(({ clockMs }) => (clockMs === undefined ? NO_CLOCK : Math.max(0, Math.round(clockMs)))),
-    comments: (ply) => nodes[ply].comments,
-    nags: (ply) => nodes[ply].nags,
+    evals: nodes.map(({ verdict }, ply) => (hasNotes(ply) ? verdict?.whiteCp : undefined) ?? NO_EVAL),
+    clocksMs: nodes.map(({ clockMs }, ply) =>
+      clockMs === undefined || !hasNotes(ply) ? NO_CLOCK : Math.max(0, Math.round(clockMs)),
+    ),
+    comments: (ply) => (hasNotes(ply) ? nodes[ply].comments : []),
+    nags: (ply) => (hasNotes(ply) ? nodes[ply].nags : []),
     variations: (ply) => {
       const node = nodes[ply];
       const siblings = node === first || !node.parent ? [] : node.parent.children.slice(1);

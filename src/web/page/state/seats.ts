@@ -1,5 +1,4 @@
 import { COLORS, type Color } from "#chess";
-import { strengthOf } from "#engine";
 import type { Wish } from "../minds/protocol.js";
 import type { ChessClock } from "./clock.js";
 
@@ -30,11 +29,8 @@ export function humanColor(seats: Seats): Color | undefined {
 }
 
 /** What a network is asked for its next move. */
-export function wishOf(seat: NetworkSeat, clock: ChessClock | undefined, nowMs: number, seed: number): Wish {
-  if (seat.elo !== undefined) {
-    const { nodes, noiseCp } = strengthOf(seat.elo);
-    return { nodes, noise: { cp: noiseCp, seed } };
-  }
+export function wishOf(seat: NetworkSeat, clock: ChessClock | undefined, nowMs: number): Wish {
+  if (seat.elo !== undefined) return {}; // the strength it was opened with ends its searches
   if (seat.nodes !== undefined) return { nodes: seat.nodes };
   if (!clock) return { moveTimeMs: seat.moveTimeMs };
   return {

@@ -3,15 +3,17 @@
 import { COLORS } from "#chess";
 import type { ShippedNet } from "#engine";
 import puzzleFile from "../assets/puzzles.csv?url";
-import type { MindAsking } from "../minds/mind.js";
+import type { Inspected, Inspection } from "../minds/inspect.js";
+import type { Mind, MindAsking } from "../minds/mind.js";
 import { MindPool } from "../minds/pool.js";
 import type { Question, Thought, Wish } from "../minds/protocol.js";
-import { openMind } from "../minds/start.js";
+import { describeAddress, openMind } from "../minds/start.js";
 import { Analysis } from "../state/analysis.js";
 import { PlayedGame } from "../state/game.js";
 import { type NetworkEntry, Networks, playerText, searchesOf } from "../state/networks.js";
 import { formatTree, parseTree } from "../state/pgn.js";
 import { Puzzles, parsePuzzles } from "../state/puzzles.js";
+import { Review } from "../state/review.js";
 import { SavedGames } from "../state/saved.js";
 import { humanColor, type NetworkSeat, type Seat, type Seats } from "../state/seats.js";
 import { Settings } from "../state/settings.js";
@@ -28,12 +30,16 @@ export function seatName(seat: Seat): string {
   return entry?.name ?? seat.network;
 }
 
+const seeds = new WeakMap<Mind, number>(); // of the game that a mind plays
+
 async function think(seat: NetworkSeat, question: Question, wish: Wish, asking: MindAsking): Promise<Thought> {
   const entry = networks.find(seat.network);
   if (!entry) throw new Error(`The network ${seat.network} is not here any more. Choose another for this seat.`);
   // The two seats never think at once, but each keeps what it learned of its own game.
   const purpose = game.seats.white === seat ? "white" : "black";
-  const mind = await minds.get(purpose, playerText(entry, seat.search));
+  const mind = await minds.get(purpose, playerText(entry, seat.search, seat.elo));
+  if (seeds.get(mind) !== game.seed) mind.newGame(game.seed);
+  seeds.set(mind, game.seed);
   return mind.choose(question, wish, asking);
 }
 
@@ -151,15 +157,35 @@ export async function loadPuzzles(): Promise<void> {
   puzzles.load(parsePuzzles(await response.text(), "puzzles.csv"), "from the box");
 }
 
-/** Loads a network once, to see whether it is one and what it is; throws in words if not, and forgets it then. */
+export const review = new Review();
+
+/** Lets a network review the game on the board. */
+export async function reviewGame(id: string, nodes: number): Promise<void> {
+  const entry = networks.find(id);
+  if (!entry) return;
+  const [search] = searchesOf(entry);
+  await review.run(game, entry.name, nodes, async (question, wish, asking) => {
+    const mind = await minds.get("review", playerText(entry, search));
+    return mind.choose(question, wish, asking);
+  });
+  minds.close("review");
+}
+
+/** Looks inside the network of a watcher at the position on the board. */
+export async function inspect(place: number, inspection: Inspection): Promise<Inspected> {
+  const watcher = analysis.watchers[place];
+  const entry = watcher && networks.find(watcher.network);
+  if (!entry || entry.family === "random") return {};
+  const mind = await minds.get(`watcher ${place}`, playerText(entry, watcher.search));
+  return mind.inspect(game.questionAt(game.tree.current), inspection);
+}
+
+/** Reads a network once, to see whether it is one and what it is; throws in words if not, and forgets it then. */
 export async function describe(entry: NetworkEntry): Promise<void> {
   try {
-    const player = playerText(entry, searchesOf(entry)[0]);
-    await minds.get("description", player);
+    networks.note(entry.id, await describeAddress(entry.address));
   } catch (error) {
     networks.remove(entry.id);
     throw error;
-  } finally {
-    minds.close("description");
   }
 }

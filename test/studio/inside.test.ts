@@ -1,0 +1,77 @@
+// Looking inside networks on the built page: what each family shows, four of them at once, a game reviewed.
+import assert from "node:assert/strict";
+import { afterAll, beforeAll, test } from "vitest";
+import { Random } from "#base";
+import { MOE_SIZES, Moe, networkBytes, RESIDUAL_SIZES, Residual } from "#models";
+import { browserPath, click, Studio } from "./studio.js";
+
+let studio: Studio;
+beforeAll(async () => {
+  if (browserPath) studio = await Studio.open();
+});
+afterAll(() => studio?.close());
+
+const check = test.skipIf(!browserPath);
+const file = (name: string, bytes: Uint8Array) => ({
+  name,
+  mimeType: "application/octet-stream",
+  buffer: Buffer.from(bytes),
+});
+
+check("the worth of each piece stands on the board, and a piece picked up shows it on every square", async () => {
+  const page = await studio.visit("inside");
+  await page.getByRole("button", { name: "Worth of the pieces" }).click();
+  await page.waitForFunction(() => document.querySelectorAll(".cg-custom-svgs text").length === 30);
+  await click(page, "g1");
+  await page.waitForFunction(() => document.querySelectorAll(".cg-custom-below rect").length >= 32);
+  await studio.shoot(page, "inside-heat");
+  await page.context().close();
+});
+
+check(
+  "a moe and a residual network from files show policy, certainty, attention and experts beside the nnue",
+  async () => {
+    const page = await studio.visit("networks");
+    const moe = networkBytes("moe", new Moe(MOE_SIZES.tiny, new Random(1)));
+    const residual = networkBytes("residual", new Residual(RESIDUAL_SIZES.tiny, new Random(2)));
+    const input = page.getByLabel("Open a network file");
+    await input.setInputFiles([file("mix.safetensors", moe), file("conv.safetensors", residual)]);
+    await page.getByText("conv.safetensors is here").waitFor();
+    await page.getByRole("link", { name: "Look inside" }).click();
+    for (const [place, name] of [
+      [2, "mix.safetensors"],
+      [3, "conv.safetensors"],
+      [4, "768x256"],
+    ] as const) {
+      // biome-ignore format: one line
+      await page.getByRole("button", { name: "Add a network" }).click();
+      await page.getByRole("combobox", { name: `Network ${place}`, exact: true }).selectOption(name);
+    }
+    await page.getByText("Dissent").waitFor();
+    await page.getByRole("group", { name: "Network to look into" }).getByRole("button", { name: "mix" }).click();
+    await page.getByRole("region", { name: "How sure it is" }).waitFor();
+    await page.getByRole("button", { name: "Attention" }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".cg-custom-below rect").length === 64);
+    await studio.shoot(page, "inside-attention");
+    await page.getByRole("button", { name: "Experts" }).click();
+    await page.getByText("the expert each square is sent to").waitFor();
+    await page.getByRole("group", { name: "Network to look into" }).getByRole("button", { name: "conv" }).click();
+    const table = page.getByRole("region", { name: "Moves it weighs" });
+    await table.getByRole("columnheader", { name: "Visits" }).waitFor();
+    await studio.shoot(page, "inside-four");
+    await page.context().close();
+    assert.deepEqual(studio.problems, []);
+  },
+);
+
+check("a reviewed game has its blunder marked, and the better move named", async () => {
+  const page = await studio.visit("play?moves=e2e4.e7e5.d1h5.e8e7.h5e5");
+  await page.getByText("checkmate").first().waitFor();
+  await page.getByRole("link", { name: "Look inside" }).click();
+  await page.getByLabel("Nodes a position").selectOption("2000");
+  await page.getByRole("button", { name: "Review", exact: true }).click();
+  await page.getByRole("button", { name: /2… Ke7 blunder/ }).waitFor();
+  await studio.shoot(page, "inside-review");
+  await page.context().close();
+  assert.deepEqual(studio.problems, []);
+});
