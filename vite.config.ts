@@ -39,7 +39,7 @@ export default defineConfig({
     outDir: root("dist/page"),
     emptyOutDir: true,
     target: "es2022",
-    modulePreload: { polyfill: false },
+    modulePreload: false, // it needs a document, which workers have not
     rolldownOptions: {
       checks: { pluginTimings: false, bundlerTimings: false },
       input: { index: root("src/web/page/index.html"), ...WORKERS },

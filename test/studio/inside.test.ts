@@ -23,7 +23,7 @@ check("the worth of each piece stands on the board, and a piece picked up shows 
   await page.getByRole("button", { name: "Worth of the pieces" }).click();
   await page.waitForFunction(() => document.querySelectorAll(".cg-custom-svgs text").length === 30);
   await click(page, "g1");
-  await page.waitForFunction(() => document.querySelectorAll(".cg-custom-below rect").length >= 32);
+  await page.waitForFunction(() => document.querySelectorAll(".cg-custom-below rect").length >= 25);
   await studio.shoot(page, "inside-heat");
   await page.context().close();
 });

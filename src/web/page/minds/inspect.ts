@@ -1,6 +1,6 @@
 // What can be seen inside a network besides its answers. Each family shows what it has; the others say nothing of it.
 import { readBytes } from "#base";
-import { formatSquare, formatUci, type Piece, type Position, parseFen } from "#chess";
+import { formatSquare, formatUci, type Position, parseFen } from "#chess";
 import { PLAYING_FAMILIES } from "#engine";
 import type { NnueWeights } from "#formats";
 import { identifyNetwork, inspectMoe, NnueEvaluator } from "#models";
@@ -31,10 +31,10 @@ export interface Inspected {
 
 const LETTERS = { pawn: "p", knight: "n", bishop: "b", rook: "r", queen: "q", king: "k" } as const;
 
-/** The position with one square changed, the same side to move; undefined if that cannot be. */
-function changed(position: Position, edit: (squares: (Piece | undefined)[]) => void): Position | undefined {
-  const squares = Array.from({ length: 64 }, (_, square) => position.pieceAt(square));
-  edit(squares);
+/** The position with a piece moved elsewhere or taken off, the same side to move; undefined if that cannot be. */
+function changed(position: Position, from: number, to: number | undefined): Position | undefined {
+  const squares = Array.from({ length: 64 }, (_, square) => (square === from ? undefined : position.pieceAt(square)));
+  if (to !== undefined) squares[to] = position.pieceAt(from);
   const rows = Array.from({ length: 8 }, (_, i) =>
     squares
       .slice((7 - i) * 8, (8 - i) * 8)
@@ -66,7 +66,7 @@ class PieceInspector {
     const whole = this.whiteCp(position);
     const found: Record<string, number> = {};
     for (const { square, role } of position.pieces()) {
-      const without = role === "king" ? undefined : changed(position, (squares) => delete squares[square]);
+      const without = role === "king" ? undefined : changed(position, square, undefined);
       if (without) found[formatSquare(square)] = Math.round(whole - this.whiteCp(without));
     }
     return found;
@@ -76,15 +76,12 @@ class PieceInspector {
     const origin = [...position.pieces()].find(({ square }) => formatSquare(square) === from);
     const found: Record<string, number> = {};
     if (!origin) return found;
-    const { square: at, color, role } = origin;
-    const base = role === "king" ? undefined : changed(position, (squares) => delete squares[at]);
+    const { square: at, role } = origin;
+    const base = role === "king" ? undefined : changed(position, at, undefined);
     const without = base ? this.whiteCp(base) : this.whiteCp(position);
     for (let square = 0; square < 64; square++) {
       if (position.pieceAt(square) && square !== at) continue;
-      const there = changed(position, (squares) => {
-        delete squares[at];
-        squares[square] = { color, role };
-      });
+      const there = changed(position, at, square);
       if (there) found[formatSquare(square)] = Math.round(this.whiteCp(there) - without);
     }
     return found;

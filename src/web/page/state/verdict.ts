@@ -29,5 +29,6 @@ export function whiteShare({ wdl, whiteCp }: Verdict): number | undefined {
 /** "+1.3", "#5", "-#2"; for White. */
 export function formatWhiteCp(whiteCp: number): string {
   if (isMateScore(whiteCp)) return `#${movesToMate(whiteCp)}`;
-  return `${whiteCp > 0 ? "+" : ""}${(whiteCp / 100).toFixed(1)}`;
+  const pawns = Math.round(whiteCp / 10) / 10;
+  return `${pawns > 0 ? "+" : ""}${(pawns || 0).toFixed(1)}`; // no "-0.0"
 }
