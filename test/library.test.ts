@@ -1,4 +1,4 @@
-// The program in docs/training.md, as a reader would run it: against dist, so build first.
+// The programs in docs/training.md and docs/library.md, as a reader would run them: against dist, so build first.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -29,13 +29,46 @@ function randomGames(count: number): string {
   }).join("");
 }
 
-test("the program of docs/training.md runs, and leaves what it promises", () => {
-  const [, code] = /```ts\n(.*?)```/s.exec(readFileSync("docs/training.md", "utf8")) ?? [];
+/** The programs of a document. */
+const programsOf = (path: string) =>
+  [...readFileSync(path, "utf8").matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
+
+/** Runs a program; what it prints. */
+function run(code: string): string {
   const dist = pathToFileURL(resolve("dist")).href;
   const script = transformSync(code.replace(/"tabiya\/(\w+)"/g, `"${dist}/$1/index.js"`), { loader: "ts" }).code;
   writeFileSync(join(folder, "program.mjs"), script);
+  return execFileSync(process.execPath, ["program.mjs"], { cwd: folder, encoding: "utf8" });
+}
+
+/** What the programs of docs/library.md print, by the door that each is about. */
+const PRINTED: Record<string, RegExp> = {
+  base: /^the same seed gives the same numbers\n true\ntrue FILE_MISSING\n$/,
+  chess: /^rnbqkbnr\/pppppppp\/8\/8\/4P3\/8\/PPPP1PPP\/RNBQKBNR b KQkq - 0 1 undefined\n.*\ba6\b.*\n\w{4} 13160\n$/,
+  tensor: /^([\d.]+\n){3}$/,
+  encodings: /^rnbqkbnr\/pppppppp\/8\/8\/8\/8\/PPPPPPPP\/RNBQKBNR w KQkq - 0 1 \d+\n$/,
+  formats: /^Anna 5 1-0\n4k3\/8\/8\/8\/8\/8\/4P3\/4K3 w - - 0 1 120\n$/,
+  models: /^\d+ parameters\nresidual\n$/,
+  training: /^loss [\d.]+, top-1 [\d.]+\nfinished 4 \[ 'best', 'epoch_001' \] 2\n$/,
+  search: /^Ra8#\n$/,
+  engine: /^Ra8#\n$/,
+  arena: /^[\d.]+ [\d.]+ [\d.-]+\n$/,
+  data: /^(game \d\n){4}match\n$/,
+};
+
+test("docs/library.md has a program for every door, and each prints what it should", () => {
+  const headings = [...readFileSync("docs/library.md", "utf8").matchAll(/^## tabiya\/(\w+)/gm)].map(([, door]) => door);
+  assert.deepEqual(headings, Object.keys(PRINTED));
+  const programs = programsOf("docs/library.md");
+  headings.forEach((door, i) => {
+    assert.match(programs[i], new RegExp(`"tabiya/${door}"`));
+    assert.match(run(programs[i]), PRINTED[door], door);
+  });
+}, 60_000);
+
+test("the program of docs/training.md runs, and leaves what it promises", () => {
   writeFileSync(join(folder, "games.pgn"), randomGames(60));
-  const out = execFileSync(process.execPath, ["program.mjs"], { cwd: folder, encoding: "utf8" });
+  const out = run(programsOf("docs/training.md")[0]);
   assert.match(out, /^\d+ positions to learn, \d+ to judge by\n1152 numbers a position, \[ 32, 96 \] \[ 32, 96 \]/);
   assert.match(out, /epoch 1: [\d.]+, [\d.]+\nepoch 2: [\d.]+, [\d.]+/);
   const lines = (name: string) => readFileSync(join(folder, name), "utf8").trim().split("\n").length;

@@ -96,7 +96,7 @@ export const RESIDUAL_SIZES = {
   published: PUBLISHED, // of rl_chess_agent: 9.1 million parameters, nearly all of them in the dense policy
 } satisfies Record<string, ResidualConfig>;
 
-const TILE = 8; // the whole board in one Winograd tile: faster than 4, a little less exact, and it learns well (docs/log.md)
+const TILE = 8; // the whole board in one Winograd tile: faster than 4, a little less exact, and it learns well (docs/log/tensor.md)
 
 class Block {
   readonly conv1: Conv3x3;

@@ -7,7 +7,7 @@ const TAPS = 3;
 
 /**
  * The points at which polynomials are multiplied, by outputs a tile; one more is infinity. Error of one convolution in
- * 32 bits: 4 outputs 7e-7, like a direct one's, 8 outputs 1.5e-5 (docs/log.md).
+ * 32 bits: 4 outputs 7e-7, like a direct one's, 8 outputs 1.5e-5 (docs/log/tensor.md).
  */
 const POINTS = {
   4: [0, 0.625, -0.625, 1.25, -1.25],

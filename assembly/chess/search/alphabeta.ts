@@ -1,7 +1,7 @@
 // Alpha-beta search: principal variation search with a transposition table, and the prunings and reductions known from
 // strong open engines, each in its simplest form. One file, top to bottom: the root with its window, a node, the leaves.
 // Scores are centipawns for the side to move; MATE_CP - n is a mate in n plies. Numbers without a comment were chosen by
-// experience; none has been tuned or tested by matches yet (docs/log.md has what was measured).
+// experience; none has been tuned or tested by matches yet (docs/log/alphabeta.md has what was measured).
 import { findChecks, givesCheck } from "./checks";
 import { evaluate } from "./evaluate";
 import {

@@ -51,7 +51,7 @@ const cut = (batch: Readonly<Record<string, Int32Array>>, parts: number): Feeds[
     ),
   );
 
-const TILE = 8; // the whole board at once: faster than 4, and it learned alike (docs/log.md)
+const TILE = 8; // the whole board at once: faster than 4, and it learned alike (docs/log/tensor.md)
 
 class ConvNorm {
   readonly conv;

@@ -154,7 +154,7 @@ export const ELEMENTWISE = {
     (x) => Math.max(x, 0),
     (_, y, dy) => dy.mul(y.step()),
   ),
-  // HardSigmoid with a huge slope is five times faster than a comparison and a cast (docs/log.md).
+  // HardSigmoid with a huge slope is five times faster than a comparison and a cast (docs/log/tensor.md).
   step: unary(
     "",
     (x) => (x > 0 ? 1 : 0),
