@@ -56,9 +56,8 @@ function once(name, print, work) {
 }
 
 const lock = createHash("sha256").update(readFileSync("package-lock.json")).digest("hex");
-const preparing = process.env.npm_lifecycle_event === "prepare"; // npm is installing already, and builds by this script
 const installed = existsSync("node_modules/.tabiya") && readFileSync("node_modules/.tabiya", "utf8") === lock;
-if (!installed && !preparing) {
+if (!installed) {
   console.error("installing packages (once) ...");
   // Not `npm ci`: it refuses a lock file that lacks another platform's optional binaries. `--no-save` keeps the lock as it is.
   run("npm install", windows ? "npm.cmd" : "npm", ["install", "--no-save", "--no-audit", "--no-fund"]);

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { parentPort, Worker } from "node:worker_threads";
+import { UserError } from "./errors.js";
 import type { PlatformThreads } from "./platform.js";
 
 // src/base and dist/base are equally deep: workers always come from the built program, also in tests.
@@ -32,7 +33,19 @@ export const threads: PlatformThreads = {
     };
   },
 
-  loadRuntime: () => import("onnxruntime-node"),
+  async loadRuntime() {
+    try {
+      return await import("onnxruntime-node");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+      throw new UserError(
+        "RUNTIME_MISSING",
+        "This needs ONNX Runtime, which is not installed: it is large, and playing, analysing and NNUE training do without.\n" +
+          "Install it beside tabiya: npm install onnxruntime-node\n" +
+          "(where its own installer may not download, set ONNXRUNTIME_NODE_INSTALL=skip before.)",
+      );
+    }
+  },
   processors: availableParallelism,
   runtimeFillsOutputs: true,
 };

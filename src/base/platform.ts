@@ -1,7 +1,7 @@
 import type { Channel } from "./workers.js";
 
-/** ONNX Runtime; the packages for Node and for the browser have the same face. */
-export type Runtime = typeof import("onnxruntime-node");
+/** ONNX Runtime; the packages for Node and for the browser have the same face. Both are large, and optional. */
+export type Runtime = typeof import("onnxruntime-common");
 
 /**
  * What the rest of the product needs from the machine it runs on. `node.ts` and `browser.ts` each provide it; the

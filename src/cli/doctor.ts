@@ -49,8 +49,8 @@ async function examine(): Promise<Finding[]> {
     {
       name: "onnxruntime-node",
       found: await packageVersion("onnxruntime-node"),
-      use: "trains and runs networks",
-      install: "npm install",
+      use: "trains and runs networks other than NNUE",
+      install: "npm install onnxruntime-node",
     },
   ];
   for (const program of PROGRAMS) findings.push({ ...program, found: (await findProgram(program.name)) ?? null });
