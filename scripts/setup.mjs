@@ -59,7 +59,7 @@ const lock = createHash("sha256").update(readFileSync("package-lock.json")).dige
 const installed = existsSync("node_modules/.tabiya") && readFileSync("node_modules/.tabiya", "utf8") === lock;
 if (!installed) {
   console.error("installing packages (once) ...");
-  // Not `npm ci`: it refuses a lock file that lacks another platform's optional binaries. `--no-save` keeps the lock as it is.
+  // Not `npm ci`, which would throw away what is there. `--no-save` keeps the lock as it is.
   run("npm install", windows ? "npm.cmd" : "npm", ["install", "--no-save", "--no-audit", "--no-fund"]);
   writeFileSync("node_modules/.tabiya", lock);
 }

@@ -1,6 +1,6 @@
 // A run of the whole program, killed without warning: `tabiya train` from dist, so build first.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -118,6 +118,16 @@ test("Ctrl-C ends the program with 130, the step saved", async () => {
   assert.ok(saved, errors);
   assert.match(errors, /Resume with/);
 }, 30_000);
+
+test("the folder of a run is enough to resume it, and its hint is a command that can be pasted", async () => {
+  const { errors } = await run("pasted", { signal: "SIGINT", afterMs: 300 });
+  const [, command] = /Resume with: tabiya (.*)/.exec(errors) ?? [];
+  const { status, stderr } = spawnSync(process.execPath, ["dist/cli/main.js", ...command.split(" ")], {
+    encoding: "utf8",
+  });
+  assert.equal(status, 0, stderr);
+  assert.ok(existsSync(join(folder, "pasted/epoch_004")));
+}, 60_000);
 
 test("a checkpoint plays legal moves without a search, and tells what it thinks of the position", async () => {
   const player = await resolvePlayer(`${join(folder, "whole")}@none`);

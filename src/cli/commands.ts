@@ -14,6 +14,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "data split": () => import("./data/split.js"),
   "data dedupe": () => import("./data/dedupe.js"),
   "data distil": () => import("./data/distil.js"),
+  recipes: () => import("./recipes.js"),
   train: () => import("./train.js"),
   eval: () => import("./eval.js"),
   export: () => import("./export.js"),

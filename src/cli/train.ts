@@ -1,10 +1,24 @@
 import { execFileSync } from "node:child_process";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readText, UserError } from "#base";
+import { Random, UserError } from "#base";
 import { openSets } from "#data";
-import { parseRecipe, parseSetting, percent, resolveRecipe, type StepReport, taskOf, train } from "#training";
+import { FAMILIES } from "#models";
+import { parametersOf } from "#tensor";
+import {
+  listSettings,
+  parseRecipe,
+  parseSetting,
+  percent,
+  type Recipe,
+  RunFolder,
+  resolveRecipe,
+  type StepReport,
+  taskOf,
+  train,
+} from "#training";
 import { command } from "./command.js";
+import { readRecipe } from "./recipe-files.js";
 
 const duration = (seconds: number) =>
   seconds < 90
@@ -13,10 +27,35 @@ const duration = (seconds: number) =>
       ? `${Math.ceil(seconds / 60)} min`
       : `${(seconds / 3600).toFixed(1)} h`;
 
+/** The first steps are slow and few: what they say of the time left means nothing. */
+const MEANINGFUL = { steps: 20, ms: 5000 };
+
 function describeStep({ step, steps, epoch, loss, positionsPerSecond }: StepReport, startStep: number, ms: number) {
-  const left = ((ms / 1000) * (steps - step)) / Math.max(1, step - startStep);
-  return `epoch ${epoch}, step ${step} of ${steps} (${percent(step / steps)}), loss ${loss.toFixed(3)}, ${Math.round(positionsPerSecond)} positions/s, ${duration(left)} left`;
+  const done = step - startStep;
+  const left = ((ms / 1000) * (steps - step)) / Math.max(1, done);
+  const isKnown = done >= MEANINGFUL.steps && ms >= MEANINGFUL.ms;
+  return `epoch ${epoch}, step ${step} of ${steps} (${percent(step / steps)}), loss ${loss.toFixed(3)}, ${Math.round(positionsPerSecond)} positions/s${isKnown ? `, ${duration(left)} left` : ""}`;
 }
+
+/** The settings that are not the family's defaults, in a line; all of them stand in the run's config.json. */
+function describeSettings({ train: { family, size, data, validation, ...train }, task, model }: Recipe): string {
+  const defaults = Object.fromEntries(listSettings(family, size).map(({ key, default: preset }) => [key, preset]));
+  const changed = Object.entries({ ...train, ...task, ...model })
+    .filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(defaults[key]))
+    .map(([key, value]) => `${key} ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return [`${family}, ${size}`, ...changed].join(", ");
+}
+
+/** The settings of a run that was begun before. */
+async function settingsOf(folder: string): Promise<Record<string, unknown>> {
+  const config = await (await RunFolder.open(folder)).config();
+  const { train } = resolveRecipe({ family: config.family, size: config.size }, folder);
+  const known = new Set(listSettings(train.family).map(({ key }) => key));
+  return Object.fromEntries(Object.entries(config).filter(([key]) => known.has(key)));
+}
+
+/** A word of a command line, quoted if it must be. */
+const quoted = (word: string) => (/^[\w./:@=+-]+$/.test(word) ? word : JSON.stringify(word));
 
 /** The commit of the program, if it runs from a clone. */
 function gitCommit(): string {
@@ -36,16 +75,18 @@ export default command({
   name: "train",
   summary: "Train a network by a recipe; stop it at any moment and go on later with --resume.",
   details:
-    "A recipe is a YAML file of settings; see recipes/. The run's folder keeps the settings, metrics.jsonl, a file for\n" +
+    "A recipe is a YAML file of settings, or the name of one in the box (see: tabiya recipes). The run's folder keeps the settings, metrics.jsonl, a file for\n" +
     "TensorBoard, a checkpoint for each epoch and the best one. Ctrl-C stops after the present step and saves it; after\n" +
     "a crash (even kill -9) a resumed run ends with exactly the weights it would have had.",
   examples: [
     "tabiya train recipes/residual-tiny.yaml --data games.bin --set validation=games-validation.bin",
-    "tabiya train recipes/residual-tiny.yaml --data games.bin --run runs/a --resume",
-    "tabiya train recipes/nnue-tiny.yaml --data sets/ --validation sets/",
+    "tabiya train --resume --run runs/residual-tiny",
+    "tabiya train nnue-tiny --data sets/ --validation sets/",
     "tabiya train recipes/residual-tiny.yaml --data games.bin --set epochs=3 learningRate=0.002 --limit 20000 --json",
   ],
-  arguments: { recipe: { help: "YAML file of settings" } },
+  arguments: {
+    recipe: { optional: true, help: "YAML file of settings, or the name of a recipe; not needed to resume a run" },
+  },
   options: {
     data: {
       type: "strings",
@@ -62,22 +103,27 @@ export default command({
   },
 
   async run({ recipe: file, data, validation, run, resume, set, limit }, io) {
+    if (file === undefined && (!resume || run === undefined))
+      throw new UserError("RECIPE_NONE", "Name a recipe (tabiya recipes lists them), or a run to go on with: --resume --run FOLDER."); // biome-ignore format: one line
+    const where = file ?? `${run}`;
     const recipe = resolveRecipe(
       {
-        ...parseRecipe(await readText(file), file),
+        ...(file === undefined ? await settingsOf(where) : parseRecipe(await readRecipe(file), file)),
         ...Object.assign({}, ...(set ?? []).map(parseSetting)),
         ...(data && { data }),
         ...(validation && { validation }),
         ...(limit && { limit }),
       },
-      file,
+      where,
     );
     const { train: config, task: settings, model } = recipe;
     const task = taskOf(config.family);
     if (config.data.length === 0)
-      throw new UserError("DATA_NONE", `${file}: no data to learn from. Name it with --data FILE.`);
-    const folder = run ?? `runs/${basename(file).replace(/\.ya?ml$/, "")}`;
-    io.note(`settings: ${JSON.stringify({ ...config, ...settings, ...model })}`);
+      throw new UserError("DATA_NONE", `${where}: no data to learn from. Name it with --data FILE.`);
+    const folder = run ?? `runs/${basename(where).replace(/\.ya?ml$/, "")}`;
+    const network = FAMILIES[config.family].build(model, new Random(1));
+    const parameters = parametersOf(network).reduce((sum, { data: weights }) => sum + weights.length, 0);
+    io.note(`${describeSettings(recipe)}; ${parameters} parameters`);
     const resultShare = "resultShare" in settings ? Number(settings.resultShare) : undefined;
     const sets = { folder: `${folder}/data`, resultShare, ...io };
     const source = await task.open(await openSets(config.data, { ...sets, role: "learn" }), recipe, config.limit);
@@ -104,7 +150,7 @@ export default command({
     });
     const { history, ...result } = await training.finally(() => Promise.all([source.close(), judges?.close()]));
     if (result.stopped === "interrupted")
-      io.note(`Stopped and saved. Resume with: tabiya train ${file} --run ${folder} --resume ...`);
+      io.note(`Stopped and saved. Resume with: tabiya train --resume --run ${quoted(folder)}`);
     io.print(
       `${result.stopped}: ${result.steps} steps, ${Math.round(result.positionsPerSecond)} positions/s, waited for data ${percent(result.waitingForData)} of the time; best: ${result.checkpoint}`,
     );
