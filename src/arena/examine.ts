@@ -7,7 +7,7 @@ export interface Examination<Question, Answer> {
   ask(player: Player, question: Question): Promise<Answer>;
   /** Called for every question, in the order of the answers; a question that broke the player has no answer. */
   onAnswer(question: Question, answer: Answer | undefined, fault: PlayerFault | undefined): void;
-  concurrency: number; // players at once
+  concurrency?: number; // players at once; by default as many as the player likes best
   signal: AbortSignal;
 }
 
@@ -16,21 +16,29 @@ export interface Examination<Question, Answer> {
  * neither on their order nor on how many players work at once. A player that breaks down is replaced.
  */
 export async function examine<Question, Answer>(exam: Examination<Question, Answer>): Promise<void> {
-  const { create, ask, onAnswer, concurrency, signal } = exam;
+  const { create, ask, onAnswer, signal } = exam;
   const iterator =
     Symbol.asyncIterator in exam.questions ? exam.questions[Symbol.asyncIterator]() : exam.questions[Symbol.iterator]();
   let failed = false;
 
-  const work = async () => {
-    let player: Player | undefined;
-    const close = () => void player?.close();
-    signal.addEventListener("abort", close, { once: true }); // also ends a search that has no limit
+  const working = new Set<Player>();
+  const make = async () => {
+    const player = await create();
+    working.add(player);
+    return player;
+  };
+  const dismiss = async (player: Player) => {
+    working.delete(player);
+    await player.close();
+  };
+
+  const work = async (player: Player | undefined) => {
     try {
       while (!failed) {
         signal.throwIfAborted();
         const next = await iterator.next();
         if (next.done) return;
-        player ??= await create();
+        player ??= await make();
         let answer: Answer | undefined;
         let fault: PlayerFault | undefined;
         try {
@@ -40,7 +48,7 @@ export async function examine<Question, Answer>(exam: Examination<Question, Answ
           signal.throwIfAborted();
           if (!(error instanceof PlayerFault)) throw error;
           fault = error;
-          await player.close();
+          await dismiss(player);
           player = undefined;
         }
         onAnswer(next.value, answer, fault);
@@ -49,13 +57,23 @@ export async function examine<Question, Answer>(exam: Examination<Question, Answ
       failed = true;
       throw error;
     } finally {
-      signal.removeEventListener("abort", close);
-      await player?.close();
+      if (player) await dismiss(player);
     }
   };
-  const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
-  await iterator.return?.();
-  for (const end of ends) if (end.status === "rejected") throw end.reason;
+  const close = () => {
+    for (const player of working) void player.close(); // also ends a search that has no limit
+  };
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    const first = await make();
+    const { concurrency = first.concurrency ?? 1 } = exam;
+    const workers = Array.from({ length: concurrency }, (_, i) => work(i === 0 ? first : undefined));
+    const ends = await Promise.allSettled(workers);
+    await iterator.return?.();
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  } finally {
+    signal.removeEventListener("abort", close);
+  }
 }
 
 /** The 95 % interval of a share seen as `hits` of `total` (Wilson 1927), which holds also near 0 and 1. */

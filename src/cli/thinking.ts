@@ -7,7 +7,11 @@ export const THINKING_OPTIONS = {
   nodes: { type: "integer", minimum: 1, help: "nodes a move" },
   movetime: { type: "integer", minimum: 1, help: "milliseconds a move" },
   depth: { type: "integer", minimum: 1, help: "plies a move" },
-  concurrency: { type: "integer", minimum: 1, default: 1, help: "players at work at once" },
+  concurrency: {
+    type: "integer",
+    minimum: 1,
+    help: "players at work at once; by default 1, or as many as fill the batches of a network that plays without a search",
+  },
 } as const;
 
 const LATE_MS = 5_000; // after --movetime an engine is given up; a few milliseconds do not matter here

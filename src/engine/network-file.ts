@@ -32,3 +32,18 @@ export async function readNetworkFile(name: string): Promise<NetworkFile> {
   if (!bytes) throw new UserError("NET_MISSING", `${path}: named in nets/manifest.json, but not there.`);
   return { path, family: identifyNetwork(bytes, path), bytes };
 }
+
+const families = new Map<string, Promise<FamilyName>>(); // by path: many players of one network are made at once
+
+/** The family of a network's file, which is read only once for it. */
+export async function familyOf(name: string): Promise<FamilyName> {
+  if (isFamily(name)) return name;
+  const { path } = await locateNetwork(name);
+  let family = families.get(path);
+  if (!family) {
+    family = readNetworkFile(name).then((file) => file.family);
+    families.set(path, family);
+    family.catch(() => families.delete(path));
+  }
+  return family;
+}

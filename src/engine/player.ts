@@ -73,6 +73,8 @@ export class PlayerFault extends Error {
 export interface Player {
   /** As the user wrote it. */
   readonly name: string;
+  /** As many players of this name, asked at once, answer fastest: their network's batches are full. 1 by default. */
+  readonly concurrency?: number;
   /** Forgets the last game. `seed` decides chance, if the player uses any: the same seed, the same game. */
   newGame(options?: { seed?: number }): Promise<void>;
   /**

@@ -1,12 +1,11 @@
 // The one place where the text a user writes for a player becomes a player.
 import { suggestion, UserError } from "#base";
-import { isFamily } from "#models";
 import { BUILTIN } from "./alphabeta-engine.js";
 import { ALPHA_BETA } from "./alphabeta-player.js";
 import { BASELINES } from "./evaluators/open.js";
 import { PLAYING_FAMILIES, SEARCHES, type SearchName } from "./families.js";
 import { MCTS } from "./mcts-player.js";
-import { readNetworkFile } from "./network-file.js";
+import { familyOf } from "./network-file.js";
 import type { Player } from "./player.js";
 import { RandomPlayer } from "./random-player.js";
 import { SearchPlayer } from "./search-player.js";
@@ -59,8 +58,7 @@ const BUILDERS: Record<SearchName, (spec: Settled) => Promise<Player>> = {
 async function searchesFor(network: string): Promise<readonly SearchName[]> {
   if (network === BUILTIN) return ["ab"];
   if (Object.hasOwn(BASELINES, network)) return ["mcts"];
-  if (isFamily(network)) return PLAYING_FAMILIES[network].searches;
-  return PLAYING_FAMILIES[(await readNetworkFile(network)).family].searches;
+  return PLAYING_FAMILIES[await familyOf(network)].searches;
 }
 
 const malformed = (text: string, why: string) =>

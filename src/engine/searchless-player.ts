@@ -61,6 +61,11 @@ export class SearchlessPlayer implements Player {
     return player;
   }
 
+  /** Two batches: one is computed while the answers of the other lead to new questions. */
+  get concurrency(): number {
+    return 2 * (this.opened?.batchSize ?? 1);
+  }
+
   get options(): OptionTable {
     return this.table;
   }
