@@ -1,5 +1,6 @@
 import type { AlphaBeta, AlphaBetaLimits, OptionTable } from "#search";
-import { createAlphaBeta } from "./alphabeta-engine.js";
+import { BUILTIN, createAlphaBeta } from "./alphabeta-engine.js";
+import { runBench } from "./bench.js";
 import type { SearchKind } from "./search-player.js";
 import { ELO_RANGE, strengthOf } from "./strength.js";
 
@@ -26,8 +27,14 @@ export const ALPHA_BETA: SearchKind<AlphaBeta, typeof OPTIONS> = {
   options: OPTIONS,
   opening: ["hash", "threads"],
   async open(network, { hash: hashMb, threads }) {
-    const engine = await createAlphaBeta(network, { hashMb, threads });
-    return { ...engine, close: () => engine.search.close() };
+    const { search, evaluation } = await createAlphaBeta(network || BUILTIN, { hashMb, threads });
+    return {
+      search,
+      evaluation,
+      evaluate: (position) => search.evaluate(position),
+      bench: (depth, isOver) => runBench(search, depth, 1, isOver),
+      close: () => search.close(),
+    };
   },
   limit(limits, { limitStrength, elo }, seed): AlphaBetaLimits {
     if (!limitStrength) return limits;

@@ -26,4 +26,3 @@ export { ELO_RANGE, type Strength, strengthOf } from "./strength.js";
 export { runUci, type UciOptions } from "./uci.js";
 export { type UciAnswer, UciClient, type UciTimes } from "./uci-client.js";
 export { UciPlayer } from "./uci-player.js";
-export { runUciSearchless } from "./uci-searchless.js";

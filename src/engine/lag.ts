@@ -1,5 +1,5 @@
 import type { Color, Position } from "#chess";
-import type { Clock } from "#search";
+import type { Clock, Limits } from "#search";
 
 const FADING = 0.8; // of the lag that was seen, for each move since
 const MOST_MS = 1_000; // a program that adjusts its clocks must not frighten us for ever
@@ -36,4 +36,16 @@ export class LagMeter {
       thoughtMs,
     };
   }
+}
+
+/** The limits of a search that begins later than it was asked for. */
+export function lessTime(limits: Limits, waitedMs: number): Limits {
+  const { clock, moveTimeMs, deadlineMs } = limits;
+  const left = (ms: number | undefined) => ms && Math.max(1, ms - waitedMs);
+  return {
+    ...limits,
+    moveTimeMs: left(moveTimeMs),
+    deadlineMs: left(deadlineMs),
+    clock: clock && { ...clock, whiteMs: clock.whiteMs - waitedMs, blackMs: clock.blackMs - waitedMs },
+  };
 }

@@ -1,3 +1,4 @@
+import { scoreOfValue } from "#chess";
 import { MCTS_OPTIONS, Mcts } from "#search";
 import { openEvaluator } from "./evaluators/open.js";
 import { EVALUATOR_OPTIONS } from "./network-options.js";
@@ -15,6 +16,10 @@ export const MCTS: SearchKind<Mcts, typeof OPTIONS> = {
     return {
       search,
       evaluation: network,
+      async evaluate(position) {
+        const [{ value }] = await evaluator.evaluate([position]);
+        return scoreOfValue(value, evaluator.scoreScale);
+      },
       async close() {
         await search.close();
         await evaluator.close();

@@ -1,5 +1,6 @@
 import type { Move, Position } from "#chess";
 import type { Asking, Limits, OptionTable } from "#search";
+import type { BenchResult } from "./bench.js";
 
 /** One of the lines a player considered. */
 export interface Line {
@@ -82,6 +83,12 @@ export interface Player {
    * a PlayerFault if the player cannot; then it is of no further use and must be closed.
    */
   choose(position: Position, limits: Limits, asking?: Asking<Report>): Promise<Choice>;
+  /** Does what was set by options, and says in one line what values the positions. */
+  ready?(): Promise<string>;
+  /** What a position out of check is worth at first sight, in centipawns for the side to move. */
+  evaluate?(position: Position): Promise<number>;
+  /** Searches fixed positions to a depth, to compare versions of a search. */
+  bench?(depth: number, isOver: () => boolean): Promise<BenchResult | undefined>;
   /** What the moves are worth, if the player can tell without searching. */
   valueMoves?(position: Position, moves: readonly Move[]): Promise<MoveValue[]>;
   /** What can be set, declared by the search or family that has it. */

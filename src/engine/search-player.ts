@@ -8,7 +8,8 @@ import {
   parseOptionValues,
   type Search,
 } from "#search";
-import { LagMeter } from "./lag.js";
+import type { BenchResult } from "./bench.js";
+import { LagMeter, lessTime } from "./lag.js";
 import { networkOption } from "./network-options.js";
 import type { Choice, Player, Report } from "./player.js";
 import { reportOf } from "./report.js";
@@ -33,6 +34,8 @@ type Common = OptionValues<ReturnType<typeof commonOptions>>;
 export interface OpenSearch<S extends Search> {
   search: S;
   evaluation: string; // what values the positions, in one line
+  evaluate(position: Position): Promise<number>; // in centipawns for the side to move, which is not in check
+  bench?(depth: number, isOver: () => boolean): Promise<BenchResult>;
   close(): Promise<void>;
 }
 
@@ -82,12 +85,24 @@ export class SearchPlayer<S extends Search, T extends OptionTable> implements Pl
     spec: SearchPlayerSpec,
   ): Promise<SearchPlayer<S, T>> {
     const player = new SearchPlayer(kind, spec);
-    await player.ready();
+    await player.refresh();
     return player;
   }
 
+  async ready(): Promise<string> {
+    return (await this.refresh()).evaluation;
+  }
+
+  async evaluate(position: Position): Promise<number> {
+    return (await this.refresh()).evaluate(position);
+  }
+
+  async bench(depth: number, isOver: () => boolean): Promise<BenchResult | undefined> {
+    return (await this.refresh()).bench?.(depth, isOver);
+  }
+
   /** The search as it is set now. */
-  async ready(): Promise<OpenSearch<S>> {
+  private async refresh(): Promise<OpenSearch<S>> {
     if (this.isStale || !this.opened) {
       this.isStale = false; // if it cannot be opened, the old one stays until something is set again
       const opened = await this.kind.open(this.settings.network, this.settings);
@@ -103,36 +118,34 @@ export class SearchPlayer<S extends Search, T extends OptionTable> implements Pl
   async newGame({ seed = 1 }: { seed?: number } = {}): Promise<void> {
     this.seed = seed;
     this.isChanged = true;
-    const { search } = await this.ready();
+    const { search } = await this.refresh();
     await search.clear();
   }
 
   async choose(position: Position, limits: Limits, asking: Asking<Report> = {}): Promise<Choice> {
     const start = performance.now();
-    const { search } = await this.ready();
+    const { search } = await this.refresh();
     const { signal, ponderHit, onReport } = asking;
-    const found = await search.search(position, this.limitsOf(position, limits, performance.now() - start), {
+    const wanted = this.limitsOf(position, lessTime(limits, performance.now() - start));
+    const searching = search.search(position, wanted, {
       signal,
       ponderHit,
       onReport: onReport && ((report) => onReport(reportOf(position, report))),
+    });
+    const found = await searching.catch((error) => {
+      this.isStale = true; // a worker died, or the network failed: the next question gets another
+      throw error;
     });
     const timeMs = performance.now() - start;
     if (limits.clock && !ponderHit) this.lag.answered(position, limits.clock, timeMs);
     return { ...reportOf(position, found), move: found.lines[0].pv[0], timeMs };
   }
 
-  /** What was asked, and what the player's name and options say; `waitedMs` went by before the search could begin. */
-  private limitsOf(position: Position, asked: Limits, waitedMs: number): Limits {
+  /** What was asked, and what the player's name and options say. */
+  private limitsOf(position: Position, asked: Limits): Limits {
     const { overheadMs } = this.settings;
-    const { clock, moveTimeMs, deadlineMs } = asked;
-    const late = (ms: number | undefined) => ms && Math.max(1, ms - waitedMs);
-    const limits: Limits = {
-      ...asked,
-      overheadMs: clock ? this.lag.allowance(position, clock, overheadMs) : overheadMs,
-      moveTimeMs: late(moveTimeMs),
-      deadlineMs: late(deadlineMs),
-      clock: clock && { ...clock, whiteMs: clock.whiteMs - waitedMs, blackMs: clock.blackMs - waitedMs },
-    };
+    const { clock } = asked;
+    const limits = { ...asked, overheadMs: clock ? this.lag.allowance(position, clock, overheadMs) : overheadMs };
     const nodes = Math.min(this.nodes ?? Infinity, limits.nodes ?? Infinity);
     if (nodes < Infinity) limits.nodes = nodes;
     return this.kind.limit?.(limits, this.settings, this.seed) ?? limits;

@@ -4,14 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, test } from "vitest";
 import { Random } from "#base";
-import { formatUci, parseFen, parseUci, START_FEN } from "#chess";
-import { MOE_SIZES, Moe, networkBytes } from "#models";
+import { formatUci, parseFen, parseSan, parseUci, START_FEN } from "#chess";
+import { MOE_SIZES, Moe, networkBytes, RESIDUAL_SIZES, Residual } from "#models";
 import type { Player } from "./player.js";
 import { resolvePlayer } from "./players.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-actions-"));
 const path = join(folder, "model.safetensors");
 writeFileSync(path, networkBytes("moe", new Moe(MOE_SIZES.tiny, new Random(4))));
+const residual = join(folder, "residual.safetensors");
+writeFileSync(residual, networkBytes("residual", new Residual(RESIDUAL_SIZES.tiny, new Random(1))));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function withPlayer<T>(name: string, use: (player: Player) => Promise<T>): Promise<T> {
@@ -102,3 +104,17 @@ test("a temperature draws among the moves, the same for the same seed; other opt
   });
   await assert.rejects(resolvePlayer(`${path}@none?temperature=hot`), { code: "OPTION_VALUE" });
 });
+
+test("shares of the legal moves sum to 1, and a move that mates is certain to win", () =>
+  withPlayer(`${residual}@none`, async (player) => {
+    const position = parseFen("7k/8/6K1/8/8/8/8/R7 w - - 0 1");
+    const { policy, move } = await player.choose(position, {});
+    const shares = Object.values(policy ?? {});
+    assert.equal(shares.length, position.moves().length);
+    assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 1) < 1e-6); // single precision
+    assert.equal(shares[0], Math.max(...shares));
+    assert.equal(Object.keys(policy ?? {})[0], formatUci(position, move));
+    const [mate, other] = await player.valueMoves!(position, [parseSan(position, "Ra8#") ?? 0, position.moves()[0]]);
+    assert.deepEqual([mate.winProbability, mate.confidence], [1, 1]);
+    assert.ok(other.winProbability > 0 && other.winProbability < 1 && (other.confidence ?? 0) >= 1 / 3);
+  }));

@@ -57,7 +57,7 @@ export class SearchlessPlayer implements Player {
     options: Iterable<readonly [string, string]>;
   }): Promise<SearchlessPlayer> {
     const player = new SearchlessPlayer(spec.name, spec.network, spec.options);
-    await player.ready();
+    await player.refresh();
     return player;
   }
 
@@ -76,8 +76,19 @@ export class SearchlessPlayer implements Player {
     if (name !== "temperature") this.isStale = true;
   }
 
+  async ready(): Promise<string> {
+    await this.refresh();
+    return this.settings.network;
+  }
+
+  async evaluate(position: Position): Promise<number> {
+    const evaluator = await this.refresh();
+    const [{ value }] = await evaluator.evaluate([position]);
+    return scoreOfValue(value, evaluator.scoreScale);
+  }
+
   /** The evaluator as it is set now. */
-  async ready(): Promise<Evaluator> {
+  private async refresh(): Promise<Evaluator> {
     if (this.isStale || !this.opened) {
       this.isStale = false; // if it cannot be opened, the old one stays until something is set again
       const opened = await openEvaluator(this.settings.network, { threads: this.settings.threads });
@@ -89,14 +100,14 @@ export class SearchlessPlayer implements Player {
 
   async newGame({ seed = 1 }: { seed?: number } = {}): Promise<void> {
     this.random = new Random(seed);
-    await this.ready();
+    await this.refresh();
   }
 
   async choose(position: Position, { multiPv = 1, moves: allowed }: Limits = {}): Promise<Choice> {
     const start = performance.now();
     if (position.moves().length === 0)
       throw new UserError("POSITION_OVER", `${formatFen(position)}: there is no move to choose.`);
-    const evaluator = await this.ready();
+    const evaluator = await this.refresh();
     const [evaluation] = await evaluator.evaluate([position]);
     const all = rank(position, evaluation);
     const ranked = allowed ? all.filter(({ move }) => allowed.includes(move)) : [...all];
@@ -124,7 +135,7 @@ export class SearchlessPlayer implements Player {
 
   /** By what the network says of the moves, or else of the positions after them. */
   async valueMoves(position: Position, moves: readonly Move[]): Promise<MoveValue[]> {
-    const evaluator = await this.ready();
+    const evaluator = await this.refresh();
     const valued = (move: Move, value: number, confidence: number | null): MoveValue => ({
       move,
       winProbability: (1 + value) / 2,

@@ -1,8 +1,45 @@
 import assert from "node:assert/strict";
-import { test } from "vitest";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, test } from "vitest";
 import { Random } from "#base";
 import { parseFen, parseUci, START_FEN } from "#chess";
+import { MOE_SIZES, Moe, networkBytes, RESIDUAL_SIZES, Residual } from "#models";
+import type { Player } from "./player.js";
+import { resolvePlayer } from "./players.js";
 import { runUci } from "./uci.js";
+
+const folder = mkdtempSync(join(tmpdir(), "tabiya-uci-"));
+const residual = join(folder, "residual.safetensors");
+const moe = join(folder, "moe.safetensors");
+writeFileSync(residual, networkBytes("residual", new Residual(RESIDUAL_SIZES.tiny, new Random(1))));
+writeFileSync(moe, networkBytes("moe", new Moe(MOE_SIZES.tiny, new Random(4))));
+
+/** One of each kind. Those with a search go on until they are told to stop. */
+const PLAYERS = {
+  "builtin@ab": { text: "builtin@ab", searches: true },
+  "uniform@mcts": { text: "uniform@mcts", searches: true },
+  "residual@mcts": { text: `${residual}@mcts`, searches: true },
+  "residual@none": { text: `${residual}@none`, searches: false },
+  "moe@none": { text: `${moe}@none`, searches: false },
+} as const;
+type PlayerName = keyof typeof PLAYERS;
+
+const FUZZ_LINES = 4000;
+
+/** Options that not everybody has. */
+const OWN: Record<PlayerName, string[]> = {
+  "builtin@ab": ["Hash", "Move Overhead", "UCI_LimitStrength", "UCI_Elo"],
+  "uniform@mcts": ["Move Overhead", "CPuct", "reuse"],
+  "residual@mcts": ["Move Overhead", "CPuct", "reuse"],
+  "residual@none": ["Temperature"],
+  "moe@none": ["Temperature"],
+};
+
+const opened = new Map<PlayerName, Player>();
+for (const name of Object.keys(PLAYERS) as PlayerName[]) opened.set(name, await resolvePlayer(PLAYERS[name].text));
+afterAll(() => Promise.all([...opened.values()].map((player) => player.close())));
 
 /** A conversation: `say` sends lines, `until` waits for a line of the engine that matches. */
 class Talk {
@@ -13,12 +50,12 @@ class Talk {
   private listeners: (() => void)[] = [];
   readonly done: Promise<void>;
 
-  constructor() {
+  constructor(name: PlayerName) {
     const print = (line: string) => {
       this.heard.push(line);
       for (const listener of this.listeners.splice(0)) listener();
     };
-    this.done = runUci(this.input(), print, { version: "test", network: "builtin" });
+    this.done = runUci(this.input(), print, { version: "test", player: opened.get(name)! });
   }
 
   say(...lines: string[]): void {
@@ -51,8 +88,8 @@ class Talk {
   }
 }
 
-async function conversation(play: (talk: Talk) => Promise<void>): Promise<string[]> {
-  const talk = new Talk();
+async function conversation(name: PlayerName, play: (talk: Talk) => Promise<void>): Promise<string[]> {
+  const talk = new Talk(name);
   try {
     await play(talk);
   } finally {
@@ -61,158 +98,6 @@ async function conversation(play: (talk: Talk) => Promise<void>): Promise<string
   }
   return talk.heard;
 }
-
-test("it introduces itself, and answers a plain question", async () => {
-  const heard = await conversation(async (talk) => {
-    talk.say("uci", "isready", "position startpos moves e2e4 e7e5", "go depth 6");
-    await talk.until(/^bestmove/);
-  });
-  assert.match(heard[0], /^id name Tabiya/);
-  assert.ok(heard.includes("uciok") && heard.includes("readyok"));
-  for (const option of [
-    "Hash",
-    "Threads",
-    "MultiPV",
-    "Ponder",
-    "Move Overhead",
-    "EvalFile",
-    "UCI_Chess960",
-    "UCI_ShowWDL",
-    "UCI_LimitStrength",
-    "UCI_Elo",
-  ])
-    assert.ok(
-      heard.some((line) => line.startsWith(`option name ${option} type `)),
-      option,
-    );
-  const info = heard.filter((line) => line.startsWith("info depth "));
-  assert.match(
-    info[info.length - 1],
-    /^info depth 6 seldepth \d+ multipv 1 score cp -?\d+ nodes \d+ nps \d+ hashfull \d+ tbhits 0 time \d+ pv \w+/,
-  );
-  const position = parseFen(START_FEN);
-  for (const word of ["e2e4", "e7e5"]) position.play(parseUci(position, word) as number);
-  assert.notEqual(parseUci(position, (heard.at(-1) as string).split(" ")[1]), undefined);
-});
-
-test("isready and stop are answered at once during an endless search, and there is one bestmove", async () => {
-  const heard = await conversation(async (talk) => {
-    talk.say("isready", "go infinite");
-    await talk.until(/^info depth [3-9]/);
-    const from = talk.heard.length;
-    talk.say("isready");
-    await talk.until(/^readyok/, from);
-    assert.ok(!talk.heard.some((line) => line.startsWith("bestmove")));
-    talk.say("stop");
-    await talk.until(/^bestmove/);
-    talk.say("stop", "isready");
-    await talk.until(/^readyok/, talk.heard.length);
-  });
-  assert.equal(heard.filter((line) => line.startsWith("bestmove")).length, 1);
-});
-
-test("go ponder waits for ponderhit, then keeps to its time", async () => {
-  await conversation(async (talk) => {
-    talk.say("isready", "position startpos moves e2e4 c7c5", "go ponder wtime 2000 btime 2000 winc 0 binc 0");
-    await talk.until(/^info depth 8/);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    assert.ok(!talk.heard.some((line) => line.startsWith("bestmove")));
-    const start = performance.now();
-    talk.say("ponderhit");
-    await talk.until(/^bestmove/);
-    assert.ok(performance.now() - start < 2000);
-  });
-});
-
-test("a search that ends early keeps its answer back while it ponders", async () => {
-  await conversation(async (talk) => {
-    talk.say("position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "go ponder depth 3");
-    await talk.until(/^info depth 3/);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    assert.ok(!talk.heard.some((line) => line.startsWith("bestmove")));
-    talk.say("stop");
-    assert.match(await talk.until(/^bestmove/), /^bestmove a1a8/);
-  });
-});
-
-test("MultiPV, WDL and searchmoves do what they say", async () => {
-  const heard = await conversation(async (talk) => {
-    talk.say("setoption name MultiPV value 3", "setoption name UCI_ShowWDL value true", "go depth 4");
-    await talk.until(/^bestmove/);
-    talk.say("setoption name multipv value 1", "go depth 4 searchmoves a2a4 h2h4");
-    await talk.until(/^bestmove [ah]2/, talk.heard.length);
-  });
-  for (const n of [1, 2, 3]) assert.ok(heard.some((line) => line.includes(` multipv ${n} score `)));
-  const wdl = / wdl (\d+) (\d+) (\d+) /.exec(heard.find((line) => line.includes(" wdl ")) as string) as RegExpExecArray;
-  assert.equal(Number(wdl[1]) + Number(wdl[2]) + Number(wdl[3]), 1000);
-});
-
-test("Chess960 is spelled king takes rook when asked for, and a move of each kind is understood", async () => {
-  const heard = await conversation(async (talk) => {
-    talk.say("setoption name UCI_Chess960 value true", "position fen 1k6/8/8/8/8/8/8/RK5R w HA - 0 1 moves b1h1", "d");
-    await talk.until(/^Fen/);
-  });
-  assert.ok(heard.includes("Fen: 1k6/8/8/8/8/8/8/R4RK1 b - - 1 1"));
-});
-
-test("positions without a move are answered, mate and stalemate", async () => {
-  const heard = await conversation(async (talk) => {
-    talk.say(
-      "position fen 7k/5KQ1/8/8/8/8/8/8 b - - 0 1",
-      "go depth 3",
-      "position fen 7k/5K2/6Q1/8/8/8/8/8 b - - 0 1",
-      "go movetime 10",
-    );
-    await talk.until(/^bestmove/);
-    await talk.until(/score cp 0/);
-  });
-  assert.deepEqual(
-    heard.filter((line) => /^(info depth|bestmove)/.test(line)),
-    ["info depth 0 score mate 0", "bestmove (none)", "info depth 0 score cp 0", "bestmove (none)"],
-  );
-});
-
-test("what comes during a search is done after it, in order", async () => {
-  const talk = new Talk();
-  talk.say("go depth 7", "position startpos moves d2d4", "go depth 5", "setoption name Hash value 2", "go depth 4");
-  await talk.end(); // the end of the input waits for searches that end by themselves
-  assert.equal(talk.heard.filter((line) => line.startsWith("bestmove")).length, 3);
-});
-
-test("bad input is answered with one line and changes nothing", async () => {
-  const heard = await conversation(async (talk) => {
-    talk.say(
-      "hello",
-      "position fen rubbish",
-      "position startpos moves e2e5",
-      "setoption name Hash value lots",
-      "setoption name Hush value 1",
-    );
-    talk.say(
-      "setoption",
-      "position",
-      "go depth x",
-      "stop",
-      "setoption name EvalFile value /nowhere/net.nnue",
-      "go depth 2",
-    );
-    await talk.until(/^bestmove/);
-    await talk.until(/^bestmove/, talk.heard.findIndex((line) => line.startsWith("bestmove")) + 1);
-  });
-  const strings = heard.filter((line) => line.startsWith("info string"));
-  for (const pattern of [
-    /no command "hello"/,
-    /FEN/,
-    /"e2e5" is not legal/,
-    /Hash is "lots"/,
-    /did you mean|Hush/i,
-    /nowhere/,
-  ])
-    assert.ok(
-      strings.some((line) => pattern.test(line)),
-      String(pattern),
-    );
-});
 
 /** Lines of all kinds: proper ones, cut ones, shuffled ones, noise. */
 function* fuzz(count: number, seed: number): Generator<string> {
@@ -248,22 +133,177 @@ function* fuzz(count: number, seed: number): Generator<string> {
   }
 }
 
-test("thousands of random and broken lines: it always answers isready, and still plays", async () => {
-  await conversation(async (talk) => {
-    let sent = 0;
-    for (const line of fuzz(Number(process.env["UCI_FUZZ_LINES"] ?? 4000), 5)) {
-      if (line.trim() === "quit") continue;
-      talk.say(line);
-      if (++sent % 50 === 0) {
-        const from = talk.heard.length;
-        talk.say("isready");
-        await talk.until(/^readyok/, from);
-        talk.say("stop");
-      }
-    }
-    talk.say("stop", "position startpos", "setoption name UCI_LimitStrength value false", "isready", "stop");
-    const from = talk.heard.length;
-    talk.say("position startpos", "go depth 2", "stop", "isready");
-    await talk.until(/^bestmove/, from);
+for (const [name, { searches }] of Object.entries(PLAYERS) as [PlayerName, (typeof PLAYERS)[PlayerName]][]) {
+  test(`${name}: it introduces itself, and answers a plain question`, async () => {
+    const heard = await conversation(name, async (talk) => {
+      talk.say("uci", "isready", "position startpos moves e2e4 e7e5", "go depth 6 nodes 400");
+      await talk.until(/^bestmove/);
+    });
+    assert.equal(heard[0], `id name Tabiya test ${PLAYERS[name].text}`);
+    assert.ok(heard.includes("uciok") && heard.includes("readyok"));
+    for (const option of ["Threads", "MultiPV", "Ponder", "EvalFile", "UCI_Chess960", "UCI_ShowWDL", ...OWN[name]])
+      assert.ok(
+        heard.some((line) => line.startsWith(`option name ${option} type `)),
+        option,
+      );
+    const info = heard.filter((line) => line.startsWith("info depth "));
+    assert.match(
+      info[info.length - 1],
+      /^info depth \d+ seldepth \d+ multipv 1 score cp -?\d+ nodes \d+ nps \d+ (hashfull \d+ tbhits 0 )?time \d+ pv \w+/,
+    );
+    const position = parseFen(START_FEN);
+    for (const word of ["e2e4", "e7e5"]) position.play(parseUci(position, word) as number);
+    assert.notEqual(parseUci(position, (heard.at(-1) as string).split(" ")[1]), undefined);
   });
-});
+
+  test(`${name}: isready and stop are answered at once during an endless search, and there is one bestmove`, async () => {
+    const heard = await conversation(name, async (talk) => {
+      talk.say("isready", "go infinite");
+      if (searches) await talk.until(/^info depth [1-9]/);
+      const from = talk.heard.length;
+      talk.say("isready");
+      await talk.until(/^readyok/, from);
+      assert.ok(!talk.heard.some((line) => line.startsWith("bestmove")));
+      talk.say("stop");
+      await talk.until(/^bestmove/);
+      talk.say("stop", "isready");
+      await talk.until(/^readyok/, talk.heard.length);
+    });
+    assert.equal(heard.filter((line) => line.startsWith("bestmove")).length, 1);
+  });
+
+  test(`${name}: go ponder waits for ponderhit, then keeps to its time`, async () => {
+    await conversation(name, async (talk) => {
+      talk.say("isready", "position startpos moves e2e4 c7c5", "go ponder wtime 2000 btime 2000 winc 0 binc 0");
+      await talk.until(/^info depth /);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      assert.ok(!talk.heard.some((line) => line.startsWith("bestmove")));
+      const start = performance.now();
+      talk.say("ponderhit");
+      await talk.until(/^bestmove/);
+      assert.ok(performance.now() - start < 2000);
+    });
+  });
+
+  test(`${name}: a search that ends early keeps its answer back while it ponders`, async () => {
+    await conversation(name, async (talk) => {
+      talk.say("position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "go ponder depth 3");
+      await talk.until(/^info depth /);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.ok(!talk.heard.some((line) => line.startsWith("bestmove")));
+      talk.say("stop");
+      assert.match(await talk.until(/^bestmove/), searches ? /^bestmove a1a8/ : /^bestmove/);
+    });
+  });
+
+  test(`${name}: MultiPV, WDL and searchmoves do what they say`, async () => {
+    const heard = await conversation(name, async (talk) => {
+      talk.say("setoption name MultiPV value 3", "setoption name UCI_ShowWDL value true", "go depth 4 nodes 400");
+      await talk.until(/^bestmove/);
+      talk.say("setoption name multipv value 1", "go depth 4 nodes 400 searchmoves a2a4 h2h4");
+      await talk.until(/^bestmove [ah]2/, talk.heard.length);
+    });
+    for (const n of [1, 2, 3]) assert.ok(heard.some((line) => line.includes(` multipv ${n} `)));
+    const wdl = / wdl (\d+) (\d+) (\d+) /.exec(
+      heard.find((line) => line.includes(" wdl ")) as string,
+    ) as RegExpExecArray;
+    assert.equal(Number(wdl[1]) + Number(wdl[2]) + Number(wdl[3]), 1000);
+  });
+
+  test(`${name}: Chess960 is spelled king takes rook when asked for, and a move of each kind is understood`, async () => {
+    const heard = await conversation(name, async (talk) => {
+      talk.say(
+        "setoption name UCI_Chess960 value true",
+        "position fen 1k6/8/8/8/8/8/8/RK5R w HA - 0 1 moves b1h1",
+        "d",
+      );
+      await talk.until(/^Fen/);
+    });
+    assert.ok(heard.includes("Fen: 1k6/8/8/8/8/8/8/R4RK1 b - - 1 1"));
+  });
+
+  test(`${name}: positions without a move are answered, mate and stalemate`, async () => {
+    const heard = await conversation(name, async (talk) => {
+      talk.say(
+        "position fen 7k/5KQ1/8/8/8/8/8/8 b - - 0 1",
+        "go depth 3",
+        "position fen 7k/5K2/6Q1/8/8/8/8/8 b - - 0 1",
+        "go movetime 10",
+      );
+      await talk.until(/^bestmove/);
+      await talk.until(/score cp 0/);
+    });
+    assert.deepEqual(
+      heard.filter((line) => /^(info depth|bestmove)/.test(line)),
+      ["info depth 0 score mate 0", "bestmove (none)", "info depth 0 score cp 0", "bestmove (none)"],
+    );
+  });
+
+  test(`${name}: what comes during a search is done after it, in order`, async () => {
+    const talk = new Talk(name);
+    talk.say(
+      "go depth 7 nodes 400",
+      "position startpos moves d2d4",
+      "go depth 5 nodes 400",
+      "setoption name Hash value 2",
+      "go depth 4 nodes 400",
+    );
+    await talk.end(); // the end of the input waits for searches that end by themselves
+    assert.equal(talk.heard.filter((line) => line.startsWith("bestmove")).length, 3);
+  });
+
+  test(`${name}: bad input is answered with one line and changes nothing`, async () => {
+    const heard = await conversation(name, async (talk) => {
+      talk.say(
+        "hello",
+        "position fen rubbish",
+        "position startpos moves e2e5",
+        "setoption name MultiPV value lots",
+        "setoption name Hush value 1",
+      );
+      talk.say(
+        "setoption",
+        "position",
+        "go depth x",
+        "stop",
+        "setoption name EvalFile value /nowhere/net.nnue",
+        "go depth 2",
+      );
+      await talk.until(/^bestmove/);
+      await talk.until(/^bestmove/, talk.heard.findIndex((line) => line.startsWith("bestmove")) + 1);
+    });
+    const strings = heard.filter((line) => line.startsWith("info string"));
+    for (const pattern of [
+      /no command "hello"/,
+      /FEN/,
+      /"e2e5" is not legal/,
+      /multiPv is "lots"/,
+      /did you mean|Hush/i,
+      /nowhere/,
+    ])
+      assert.ok(
+        strings.some((line) => pattern.test(line)),
+        String(pattern),
+      );
+  });
+
+  test(`${name}: thousands of random and broken lines: it always answers isready, and still plays`, async () => {
+    await conversation(name, async (talk) => {
+      let sent = 0;
+      for (const line of fuzz(Number(process.env["UCI_FUZZ_LINES"] ?? FUZZ_LINES), 5)) {
+        if (line.trim() === "quit") continue;
+        talk.say(line);
+        if (++sent % 50 === 0) {
+          const from = talk.heard.length;
+          talk.say("isready");
+          await talk.until(/^readyok/, from);
+          talk.say("stop");
+        }
+      }
+      talk.say("stop", "position startpos", "setoption name UCI_LimitStrength value false", "isready", "stop");
+      const from = talk.heard.length;
+      talk.say("position startpos", "go depth 2", "stop", "isready");
+      await talk.until(/^bestmove/, from);
+    });
+  });
+}

@@ -1,23 +1,38 @@
-// Our side of the UCI protocol (Huber and Meyer-Kahlen, 2006): lines in, lines out. The search runs in workers, so this
-// loop hears `stop` and `isready` at any time. Bad input is answered with `info string` and changes nothing.
+// Our side of the UCI protocol (Huber and Meyer-Kahlen, 2006): lines in, lines out, for any player. The player computes in
+// workers or breathes between its steps, so this loop hears `stop` and `isready` at any time. Bad input is answered with
+// `info string` and changes nothing.
 import { messageOf, UserError } from "#base";
-import { formatFen, formatUci, movesToMate, type Position, parseFen, START_FEN, wdlOfScore } from "#chess";
-import { type AlphaBetaLimits, isEndless, type SearchReport } from "#search";
-import { type AlphaBetaEngine, createAlphaBeta } from "./alphabeta-engine.js";
-import { BENCH_DEPTH, runBench } from "./bench.js";
+import { formatFen, formatUci, type Position, parseFen, START_FEN } from "#chess";
+import {
+  declareUciOption,
+  defaultValues,
+  findOption,
+  isEndless,
+  type Limits,
+  type OptionTable,
+  type OptionValues,
+  parseOption,
+} from "#search";
+import { BENCH_DEPTH } from "./bench.js";
 import { drawBoard } from "./board.js";
-import { LagMeter } from "./lag.js";
-import { formatLine } from "./report.js";
-import { strengthOf } from "./strength.js";
+import { lessTime } from "./lag.js";
+import type { Player, Report } from "./player.js";
 import { type GoRequest, parseGo } from "./uci-go.js";
+import { formatInfos } from "./uci-info.js";
 import { parsePosition } from "./uci-position.js";
-import { applySetting, declareSettings, defaultSettings } from "./uci-settings.js";
 
 export interface UciOptions {
   version: string;
-  network: string; // as in a player's name: "builtin", "nnue" or a file
-  nodes?: number; // most nodes a move, as in a player's name
+  player: Player; // the caller closes it
 }
+
+/** What the protocol itself can be told, whoever plays. */
+const OPTIONS = {
+  multiPv: { type: "integer", default: 1, min: 1, max: 218, uci: "MultiPV", help: "how many lines to show" },
+  ponder: { type: "check", default: false, uci: "Ponder", help: "the program may let us think on the opponent's time" },
+  chess960: { type: "check", default: false, uci: "UCI_Chess960", help: "castling is spelled king takes rook" },
+  showWdl: { type: "check", default: false, uci: "UCI_ShowWDL", help: "show chances of win, draw and loss" },
+} as const satisfies OptionTable;
 
 /** What is answered or done during a search; everything else waits. */
 const AT_ONCE = ["", "uci", "isready", "stop", "ponderhit", "debug", "register", "quit"];
@@ -46,29 +61,28 @@ export async function runUci(
     }
     await server.finish();
   } finally {
-    await server.close();
+    await server.end();
   }
 }
 
-const newSeed = () => Math.floor(Math.random() * 2 ** 31);
+const newSeed = () => Math.floor(Math.random() * 2 ** 31); // every game has its own chance
 
 class UciServer {
-  private readonly settings = defaultSettings();
+  private readonly settings: OptionValues<typeof OPTIONS> = defaultValues(OPTIONS);
+  private readonly player: Player;
   private position = parseFen(START_FEN);
-  private engine: AlphaBetaEngine | undefined;
-  private built = ""; // the settings the engine was made with
   private work: Promise<void> = Promise.resolve(); // what must be done before the next search or `readyok`
   private running: Running | undefined;
-  private readonly lag = new LagMeter();
-  private closed = false;
-  private seed = newSeed(); // of the errors of a weaker player: every game has its own
+  private evaluation = ""; // as it was last said
+  private hasEnded = false;
   private readonly queue: string[] = []; // lines that wait for the end of the search
 
   constructor(
     private readonly print: (line: string) => void,
     private readonly options: UciOptions,
   ) {
-    this.settings.EvalFile = options.network;
+    this.player = options.player;
+    this.after(() => this.player.newGame({ seed: newSeed() }));
   }
 
   /** Never throws. What would disturb a search waits until it has ended. */
@@ -98,13 +112,12 @@ class UciServer {
     }
   }
 
-  async close(): Promise<void> {
-    this.closed = true;
+  async end(): Promise<void> {
+    this.hasEnded = true;
     this.queue.length = 0;
     this.stop();
     await this.work;
     await this.running?.done;
-    await this.engine?.search.close();
   }
 
   private obey(command: string, words: string[], line: string): void {
@@ -112,32 +125,20 @@ class UciServer {
       case "":
         return;
       case "uci":
-        for (const text of [`id name Tabiya ${this.options.version}`, "id author the Tabiya project"]) this.print(text);
-        for (const text of declareSettings()) {
-          this.print(
-            text.startsWith("option name EvalFile")
-              ? `option name EvalFile type string default ${this.options.network}`
-              : text,
-          );
-        }
-        this.print("uciok");
+        this.introduce();
         return;
       case "isready":
         if (this.running) this.print("readyok");
-        else this.after(() => this.build()).then(() => this.print("readyok"));
+        else this.after(() => this.prepare()).then(() => this.print("readyok"));
         return;
       case "ucinewgame":
-        this.after(async () => {
-          await this.build();
-          await this.engine?.search.clear();
-          this.seed = newSeed();
-        });
+        this.after(() => this.player.newGame({ seed: newSeed() }));
         return;
       case "setoption":
-        if (applySetting(this.settings, line.slice("setoption".length)) === "UCI_Chess960") this.respell();
+        this.setOption(line.slice("setoption".length));
         return;
       case "position":
-        this.setPosition(words);
+        this.position = parsePosition(words, this.settings.chess960, (text) => this.complain(text));
         return;
       case "go":
         this.go(words);
@@ -176,7 +177,7 @@ class UciServer {
   /** Does something after what was begun before; trouble is reported and forgotten. */
   private after(step: () => Promise<void>): Promise<void> {
     this.work = this.work.then(async () => {
-      if (this.closed) return;
+      if (this.hasEnded) return;
       try {
         await step();
       } catch (error) {
@@ -186,42 +187,45 @@ class UciServer {
     return this.work;
   }
 
-  /** Makes the engine anew if an option that it stands on has changed. */
-  private async build(): Promise<void> {
-    const { Hash: hashMb, Threads: threads, EvalFile: file } = this.settings;
-    const wanted = JSON.stringify([hashMb, threads, file]);
-    if (this.engine && wanted === this.built) return;
-    const network = file === "" || file === "<empty>" ? "builtin" : file;
-    try {
-      const engine = await createAlphaBeta(network, { hashMb, threads });
-      await this.engine?.search.close();
-      this.engine = engine;
-      this.built = wanted;
-      this.print(`info string evaluates with ${engine.evaluation}`);
-    } catch (error) {
-      if (!this.engine) {
-        this.complain(messageOf(error));
-        this.complain("going on with the built-in evaluation");
-        this.engine = await createAlphaBeta("builtin", { hashMb: 16, threads: 1 });
-        this.built = wanted;
-        return;
-      }
-      this.built = wanted; // the old engine stays until an option changes again
-      throw error;
+  /** The options of the protocol, then those of the player that it does not know. */
+  private get table(): OptionTable {
+    const own = Object.entries(this.player.options).filter(
+      ([name, { uci = name }]) => findOption(OPTIONS, uci) === undefined,
+    );
+    return { ...OPTIONS, ...Object.fromEntries(own) };
+  }
+
+  private introduce(): void {
+    this.print(`id name Tabiya ${this.options.version} ${this.player.name}`);
+    this.print("id author the Tabiya project");
+    for (const [name, option] of Object.entries(this.table)) this.print(declareUciOption(name, option));
+    this.print("uciok");
+  }
+
+  private setOption(text: string): void {
+    const match = /^name\s+(.+?)(?:\s+value(?:\s+(.*))?)?$/i.exec(text.trim());
+    if (!match)
+      throw new UserError("UCI_OPTION", `setoption "${text.slice(0, 80)}": expected "name NAME value VALUE".`);
+    const given = match[2] === "<empty>" ? "" : (match[2] ?? "");
+    const { name, value } = parseOption("setoption", this.table, match[1], given);
+    if (!Object.hasOwn(OPTIONS, name)) {
+      this.after(() => this.player.setOption(name, given));
+      return;
     }
+    Object.assign(this.settings, { [name]: value });
+    if (name === "chess960") this.position = parseFen(formatFen(this.position), { chess960: this.settings.chess960 });
   }
 
-  private respell(): void {
-    const fen = formatFen(this.position);
-    this.position = parseFen(fen, { chess960: this.settings.UCI_Chess960 });
-  }
-
-  private setPosition(words: string[]): void {
-    this.position = parsePosition(words, this.settings.UCI_Chess960, (text) => this.complain(text));
+  /** Lets the player do what its options ask for, and says what it evaluates with if that is news. */
+  private async prepare(): Promise<void> {
+    const evaluation = await this.player.ready?.();
+    if (evaluation === undefined || evaluation === this.evaluation) return;
+    this.evaluation = evaluation;
+    this.print(`info string evaluates with ${evaluation}`);
   }
 
   private go(words: string[]): void {
-    const startMs = performance.timeOrigin + performance.now();
+    const startMs = performance.now();
     const position = this.position.clone();
     const request = parseGo(position, words);
     for (const note of request.notes) this.complain(note);
@@ -234,8 +238,6 @@ class UciServer {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const pondered = request.ponder;
-    const waits = request.infinite || request.ponder || isEndless(request.limits);
     const running: Running = {
       done: Promise.resolve(),
       release,
@@ -243,22 +245,17 @@ class UciServer {
       stop: new AbortController(),
       ponderHit: new AbortController(),
     };
-    if (!waits) release();
+    if (!request.infinite && !request.ponder) release();
     this.running = running;
-    running.done = this.work.then(async () => {
+    const prepared = this.after(() => this.prepare());
+    running.done = prepared.then(async () => {
       try {
-        await this.build();
-        const report = await this.search(position, running, startMs);
+        const best = await this.think(position, running, performance.now() - startMs);
         await released;
-        const [best, ponder] = formatLine(position, report.lines[0].pv);
-        this.print(`bestmove ${best}${ponder ? ` ponder ${ponder}` : ""}`);
-        const { clock } = request.limits;
-        if (clock && !pondered)
-          this.lag.answered(position, clock, performance.timeOrigin + performance.now() - startMs);
+        this.print(`bestmove ${best}`);
       } catch (error) {
         this.complain(`the search failed: ${messageOf(error)}`);
         this.print(`bestmove ${formatUci(position, position.moves()[0])}`);
-        this.engine = undefined;
       } finally {
         this.running = undefined;
         while (!this.running && this.queue.length > 0) this.hear(this.queue.shift() as string);
@@ -266,32 +263,23 @@ class UciServer {
     });
   }
 
-  /** The limits of a request, strength included. */
-  private limits(position: Position, { limits: asked }: GoRequest): AlphaBetaLimits {
-    const least = this.settings["Move Overhead"];
-    const overheadMs = asked.clock ? this.lag.allowance(position, asked.clock, least) : least;
-    const limits: AlphaBetaLimits = { ...asked, overheadMs, multiPv: this.settings.MultiPV };
-    const weaker = this.settings.UCI_LimitStrength ? strengthOf(this.settings.UCI_Elo) : undefined;
-    if (weaker) limits.noise = { cp: weaker.noiseCp, seed: this.seed };
-    const caps = [limits.nodes, this.options.nodes, weaker?.nodes];
-    const most = Math.min(...caps.filter((cap) => cap !== undefined));
-    if (most < Infinity) limits.nodes = most;
-    return limits;
-  }
-
-  private search(position: Position, { request, stop, ponderHit }: Running, startMs: number): Promise<SearchReport> {
-    const limits = this.limits(position, request);
-    const waitedMs = performance.timeOrigin + performance.now() - startMs; // for the engine to be made
-    if (limits.moveTimeMs !== undefined) limits.moveTimeMs = Math.max(1, limits.moveTimeMs - waitedMs);
-    if (limits.clock) {
-      const { clock } = limits;
-      limits.clock = { ...clock, whiteMs: clock.whiteMs - waitedMs, blackMs: clock.blackMs - waitedMs };
-    }
-    return (this.engine as AlphaBetaEngine).search.search(position, limits, {
+  /** Lets the player choose, prints what it thinks on the way, and gives the words behind `bestmove`. */
+  private async think(position: Position, { request, stop, ponderHit }: Running, waitedMs: number): Promise<string> {
+    const limits: Limits = { ...lessTime(request.limits, waitedMs), multiPv: this.settings.multiPv };
+    let last = ""; // what was said, without nodes and times
+    const say = (report: Report) => {
+      last = linesOf(report);
+      for (const line of formatInfos(report, this.settings.showWdl)) this.print(line);
+    };
+    const { move, ...report } = await this.player.choose(position, limits, {
       signal: stop.signal,
-      ponderHit: request.ponder ? ponderHit.signal : undefined,
-      onReport: (report) => this.report(position, report),
+      ponderHit: request.ponder || ponderHit.signal.aborted ? ponderHit.signal : undefined,
+      onReport: say,
     });
+    if (linesOf(report) !== last) say(report);
+    const best = formatUci(position, move);
+    const [first, reply] = report.lines[0]?.pv ?? [];
+    return first === best && reply !== undefined ? `${best} ponder ${reply}` : best;
   }
 
   private stop(): void {
@@ -311,44 +299,38 @@ class UciServer {
     if (isEndless(running.request.limits)) this.stop();
   }
 
-  private report(position: Position, { lines, nodes, timeMs, hashFull }: SearchReport): void {
-    const time = Math.round(timeMs);
-    const nps = Math.round(nodes / Math.max(timeMs, 1)) * 1000;
-    lines.forEach(({ scoreCp, depth, selDepth, pv }, i) => {
-      const mate = movesToMate(scoreCp);
-      const score = mate === undefined ? `cp ${scoreCp}` : `mate ${mate}`;
-      const wdl = this.settings.UCI_ShowWDL ? ` wdl ${wdlOfScore(scoreCp).join(" ")}` : "";
-      this.print(
-        `info depth ${depth} seldepth ${selDepth} multipv ${i + 1} score ${score}${wdl} nodes ${nodes} nps ${nps} ` +
-          `hashfull ${hashFull} tbhits 0 time ${time} pv ${formatLine(position, pv).join(" ")}`,
-      );
-    });
-  }
-
   private async showEvaluation(): Promise<void> {
-    await this.build();
-    const { engine, position } = this;
-    if (!engine) return;
-    if (position.isCheck() || position.moves().length === 0) {
-      this.print("info string a position in check, or without moves, has no static evaluation");
+    await this.prepare();
+    const { player, position } = this;
+    if (!player.evaluate || position.isCheck() || position.moves().length === 0) {
+      this.complain(
+        player.evaluate
+          ? "a position in check, or without moves, has no static evaluation"
+          : `${player.name} has no static evaluation`,
+      );
       return;
     }
-    const cp = await engine.search.evaluate(position);
-    this.print(
-      `info string static evaluation ${cp} cp for the side to move, ${position.turn === "white" ? cp : -cp} cp for White`,
-    );
+    const cp = await player.evaluate(position);
+    const whiteCp = position.turn === "white" ? cp : -cp;
+    this.print(`info string static evaluation ${cp} cp for the side to move, ${whiteCp} cp for White`);
   }
 
   private bench(depth: number): void {
     if (!Number.isInteger(depth) || depth < 1 || depth > 30) {
-      this.complain(`bench: the depth must be a whole number from 1 to 30.`);
+      this.complain("bench: the depth must be a whole number from 1 to 30.");
       return;
     }
     this.after(async () => {
-      await this.build();
-      if (!this.engine) return;
-      const { signature, seconds, nps } = await runBench(this.engine.search, depth, 1, () => this.closed);
-      this.print(`info string bench: ${signature} nodes, ${seconds.toFixed(2)} s, ${nps} nodes/s`);
+      await this.prepare();
+      const result = await this.player.bench?.(depth, () => this.hasEnded);
+      this.complain(
+        result
+          ? `bench: ${result.signature} nodes, ${result.seconds.toFixed(2)} s, ${result.nps} nodes/s`
+          : `${this.player.name} has no bench.`,
+      );
     });
   }
 }
+
+const linesOf = ({ lines }: Report): string =>
+  JSON.stringify(lines.map(({ scoreCp, depth, pv }) => [scoreCp, depth, pv]));
