@@ -86,7 +86,7 @@ export interface Player {
   /** Does what was set by options, and says in one line what values the positions. */
   ready?(): Promise<string>;
   /** What a position out of check is worth at first sight, in centipawns for the side to move. */
-  evaluate?(position: Position): Promise<number>;
+  evaluate?(position: Position): Promise<number | undefined>;
   /** Searches fixed positions to a depth, to compare versions of a search. */
   bench?(depth: number, isOver: () => boolean): Promise<BenchResult | undefined>;
   /** What the moves are worth, if the player can tell without searching. */

@@ -34,7 +34,7 @@ type Common = OptionValues<ReturnType<typeof commonOptions>>;
 export interface OpenSearch<S extends Search> {
   search: S;
   evaluation: string; // what values the positions, in one line
-  evaluate(position: Position): Promise<number>; // in centipawns for the side to move, which is not in check
+  evaluate?(position: Position): Promise<number>; // in centipawns for the side to move, which is not in check
   bench?(depth: number, isOver: () => boolean): Promise<BenchResult>;
   close(): Promise<void>;
 }
@@ -93,8 +93,8 @@ export class SearchPlayer<S extends Search, T extends OptionTable> implements Pl
     return (await this.refresh()).evaluation;
   }
 
-  async evaluate(position: Position): Promise<number> {
-    return (await this.refresh()).evaluate(position);
+  async evaluate(position: Position): Promise<number | undefined> {
+    return (await this.refresh()).evaluate?.(position);
   }
 
   async bench(depth: number, isOver: () => boolean): Promise<BenchResult | undefined> {

@@ -302,15 +302,15 @@ class UciServer {
   private async showEvaluation(): Promise<void> {
     await this.prepare();
     const { player, position } = this;
-    if (!player.evaluate || position.isCheck() || position.moves().length === 0) {
-      this.complain(
-        player.evaluate
-          ? "a position in check, or without moves, has no static evaluation"
-          : `${player.name} has no static evaluation`,
-      );
+    if (position.isCheck() || position.moves().length === 0) {
+      this.complain("a position in check, or without moves, has no static evaluation");
       return;
     }
-    const cp = await player.evaluate(position);
+    const cp = await player.evaluate?.(position);
+    if (cp === undefined) {
+      this.complain(`${player.name} has no static evaluation`);
+      return;
+    }
     const whiteCp = position.turn === "white" ? cp : -cp;
     this.print(`info string static evaluation ${cp} cp for the side to move, ${whiteCp} cp for White`);
   }
