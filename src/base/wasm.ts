@@ -44,7 +44,7 @@ export class WasmInstance<Exports> {
 
   /** The address of `bytes` zeroed bytes, aligned to 64. Views on the memory made before may be detached by it. */
   allocate(bytes: number): number {
-    const address = (this.top + 63) & ~63;
+    const address = Math.ceil(this.top / 64) * 64; // beyond 2 GiB, where bits would make it negative
     this.top = address + bytes;
     const missing = this.top - this.memory.buffer.byteLength;
     if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
