@@ -177,10 +177,11 @@ class CausalAttention(nn.Module):
     def rotate(self, x):
         return x * self.cos + x.roll(x.shape[-1] // 2, -1) * self.sin
 
-    def forward(self, x):
+    def forward(self, x, mask=None):
         n, length, width = x.shape
         q, k, v = self.qkv(x).view(n, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        mixed = F.scaled_dot_product_attention(self.rotate(q), self.rotate(k), v, is_causal=True)
+        causal = mask is None
+        mixed = F.scaled_dot_product_attention(self.rotate(q), self.rotate(k), v, attn_mask=mask, is_causal=causal)
         return self.out(mixed.transpose(1, 2).reshape(n, length, width))
 
 
@@ -205,15 +206,55 @@ class Decoder(nn.Module):
         self.norm = nn.RMSNorm(width, eps=1e-5)
         self.head = nn.Linear(width, vocabulary, bias=False)
 
-    def forward(self, tokens, targets):
-        x = self.embedding(tokens)
+    def trunk(self, x, mask=None):
         for norm1, attention, norm2, feed in self.layers:
-            x = x + attention(norm1(x))
+            x = x + attention(norm1(x), mask)
             x = x + feed(norm2(x))
-        return F.cross_entropy(self.head(self.norm(x)).flatten(0, 1), targets.flatten())
+        return self.norm(x)
+
+    def forward(self, tokens, targets):
+        return F.cross_entropy(self.head(self.trunk(self.embedding(tokens))).flatten(0, 1), targets.flatten())
 
     def batch(self):
         return torch.randint(0, self.vocabulary, self.shape), torch.randint(0, self.vocabulary, self.shape)
+
+
+class DecoderBoth(Decoder):
+    """The whole loss: boards by a causal pass, moves and values by a pass in which the 68 tokens of a board see each other."""
+
+    def __init__(self, width=256, positions=4, frequencies=128, buckets=100):
+        super().__init__(width=width, length=71 * positions)
+        self.positions, self.buckets = positions, buckets
+        del self.head
+        self.frequencies = nn.Parameter(torch.randn(1, frequencies))
+        self.value = nn.Linear(2 * frequencies, width)
+        self.board, self.policy = nn.Linear(width, 41), nn.Linear(width, 1924)
+        self.values = nn.ModuleList(
+            nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, buckets)) for _ in range(2)
+        )
+        place = torch.arange(71 * positions)
+        block = torch.where(place % 71 < 68, place // 71, -1 - place)
+        self.register_buffer("mask", (place[None] <= place[:, None]) | (block[None] == block[:, None]))
+
+    def forward(self, tokens, values, boards, moves, win_loss, draw):
+        n, width = tokens.shape[0], self.embedding.embedding_dim
+        x = self.embedding(tokens).view(n, self.positions, 71, width)
+        angles = values.unsqueeze(-1) * self.frequencies * math.pi
+        shown = self.value(torch.cat([angles.cos(), angles.sin()], -1))
+        x = torch.cat([x[:, :, :69], shown], 2).view(n, -1, width)
+        board = F.cross_entropy(self.board(self.trunk(x)).flatten(0, 1), boards.flatten())
+        prefix = self.trunk(x, self.mask).view(n, self.positions, 71, width)
+        move = F.cross_entropy(self.policy(prefix[:, :, 67]).flatten(0, 1), moves.flatten())
+        soft = [F.cross_entropy(head(prefix[:, :, at]).flatten(0, 1), target)
+                for head, at, target in zip(self.values, (68, 69), (win_loss, draw))]
+        return board + move + sum(soft)
+
+    def batch(self):
+        n, length = self.shape
+        m = n * self.positions
+        soft = [torch.rand(m, self.buckets).softmax(1) for _ in range(2)]
+        return (torch.randint(0, 1924, self.shape), torch.rand(n, self.positions, 2), torch.randint(0, 41, self.shape),
+                torch.randint(0, 1924, (n, self.positions)), *soft)
 
 
 NETS = {
@@ -223,4 +264,5 @@ NETS = {
     "moe-all": lambda: Transformer(64, lambda width: Experts(width, "all")),
     "moe-sparse": lambda: Transformer(64, lambda width: Experts(width, "sparse")),
     "decoder": lambda: Decoder(),
+    "decoder-both": lambda: DecoderBoth(),
 }

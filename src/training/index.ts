@@ -14,6 +14,7 @@ export { Batches, type BatchOptions } from "./batches/batches.js";
 export { type DataSource, parseSource } from "./batches/data-source.js";
 export { openRecordSource } from "./batches/record-source.js";
 export { type Recipe, TRAIN_DEFAULTS, type TrainConfig } from "./config.js";
+export { type DecoderTaskConfig, decoderObjective } from "./decoder/objective.js";
 export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
 export { NetworkTrainer, type Training, type TrainingFiles } from "./network-trainer.js";
 export { NnueSource } from "./nnue/source.js";

@@ -13,6 +13,7 @@ import {
 } from "#models";
 import { exportOnnx, type Feeds, Session } from "#tensor";
 import { command } from "../command.js";
+import { benchReading } from "./decoder.js";
 
 const BATCH = 64; // positions
 
@@ -59,8 +60,14 @@ export default command({
   summary: "Time networks: milliseconds a position of a checkpoint, or evaluations a second of an NNUE file.",
   details:
     "An NNUE network is timed on one thread, update of the first layer included. Without a network, two of chance are\n" +
-    "timed: HalfKP 256x2-32-32-1 and 768 -> 256x2 -> 1.",
-  examples: ["tabiya bench infer", "tabiya bench infer net.nnue --json", "tabiya bench infer runs/a --threads 1"],
+    "timed: HalfKP 256x2-32-32-1 and 768 -> 256x2 -> 1. The name decoder times a decoder of the size small with random\n" +
+    "weights: tokens a second behind 500 others, with caches and without.",
+  examples: [
+    "tabiya bench infer",
+    "tabiya bench infer decoder --json",
+    "tabiya bench infer net.nnue --json",
+    "tabiya bench infer runs/a --threads 1",
+  ],
   arguments: { nets: { type: "strings", help: "network files, runs or checkpoints", optional: true } },
   options: {
     seconds: { type: "number", default: 3, minimum: 0.01, help: "time for each network" },
@@ -74,7 +81,17 @@ export default command({
       print(`${name} (${architecture}): ${(evaluationsPerSecond / 1e6).toFixed(2)} M evaluations/s`);
       results.push({ name, architecture, evaluationsPerSecond });
     };
+    let reading: Awaited<ReturnType<typeof benchReading>> | undefined;
     for (const path of nets) {
+      if (path === "decoder") {
+        reading = await benchReading(seconds, threads);
+        const { cached, cachedBoards, uncached } = reading.tokensPerSecond;
+        print(
+          `decoder (small, random weights) behind ${reading.context} tokens: ${cached} tokens/s with caches ` +
+            `(${cachedBoards} of boards), ${uncached} without: ${reading.ratio} times as fast`,
+        );
+        continue;
+      }
       if (!(await isGraph(path))) {
         timeNnue(path, readNnueNetwork(await readBytes(path), path));
         continue;
@@ -90,6 +107,10 @@ export default command({
       timeNnue("synthetic HalfKP", syntheticHalfKp(1));
       timeNnue("synthetic 768", syntheticWide(1));
     }
-    return { rates: Object.fromEntries(results.map((r) => [r.name, r.evaluationsPerSecond])), networks: results };
+    return {
+      rates: Object.fromEntries(results.map((r) => [r.name, r.evaluationsPerSecond])),
+      networks: results,
+      ...(reading && { decoder: reading }),
+    };
   },
 });

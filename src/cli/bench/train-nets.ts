@@ -1,5 +1,7 @@
-/** The networks of `tabiya bench train`, layer by layer those of bench/torch/nets.py. No chess: fixed random batches. */
+/** The networks of `tabiya bench train`, layer by layer those of bench/torch/nets.py. Fixed random batches. */
 import { Random } from "#base";
+import { tokenId } from "#encodings";
+import { DECODER, type DecoderConfig, POSITION_TOKENS } from "#models";
 import {
   attention,
   batchNorm,
@@ -22,6 +24,7 @@ import {
   toPlanes,
   toSquares,
 } from "#tensor";
+import { decoderObjective } from "#training";
 
 export interface BenchNet {
   model: object;
@@ -41,7 +44,7 @@ const integers = (size: number, below: number, random: Random) =>
 const REPLICAS = 2;
 
 /** Each array cut along its first axis. */
-const cut = (batch: Readonly<Record<string, Int32Array>>, parts: number): Feeds[] =>
+const cut = (batch: Readonly<Record<string, Int32Array | Float32Array>>, parts: number): Feeds[] =>
   Array.from({ length: parts }, (_, i) =>
     Object.fromEntries(
       Object.entries(batch).map(([name, values]) => {
@@ -253,6 +256,43 @@ function decoder(): BenchNet {
   return { model, loss, batches: cut(batch, parts), replicas: REPLICAS };
 }
 
+const BOTH: DecoderConfig = {
+  width: 256,
+  layers: 4,
+  heads: 4,
+  hidden: 1024,
+  frequencies: 128,
+  buckets: 100,
+  valueHidden: 256,
+  slots: false,
+  squares: 0,
+};
+
+/** The whole loss of a decoder: boards by the causal pass, moves and values by the prefix pass, of 8 windows of 4 positions. */
+function decoderBoth(): BenchNet {
+  const [n, parts, context] = [8, 4, 4];
+  const random = new Random(1);
+  const model = DECODER.build(BOTH, random);
+  const weights = { boardWeight: 1, moveWeight: 1, winLossWeight: 1, drawWeight: 1, thinkingWeight: 1 };
+  const settings = { context, resultShare: 0, boardShare: 1, thinking: false, ...weights };
+  const { loss } = decoderObjective(model, settings, n / parts);
+  const size = n * context * POSITION_TOKENS;
+  const tokens = integers(size, 1924, random);
+  for (let at = 0; at < size; at += POSITION_TOKENS) {
+    tokens[at + POSITION_TOKENS - 2] = tokenId("wl_value");
+    tokens[at + POSITION_TOKENS - 1] = tokenId("d_value");
+  }
+  const batch = {
+    tokens,
+    values: floats(size, () => random.next()),
+    boardTargets: integers(size, 41, random),
+    moveTargets: integers(size, 1924, random),
+    winLossTargets: floats(size, () => random.next() * 2 - 1),
+    drawTargets: floats(size, () => random.next()),
+  };
+  return { model, loss, batches: cut(batch, parts), replicas: REPLICAS };
+}
+
 /** Ours, and the names of PyTorch's peers, the first of which is the one to beat. */
 export const BENCH_NETS: Record<string, { build: () => BenchNet; peers: readonly string[] }> = {
   "residual-dense": { build: () => residual(true), peers: ["residual-dense"] },
@@ -260,4 +300,5 @@ export const BENCH_NETS: Record<string, { build: () => BenchNet; peers: readonly
   transformer: { build: () => transformer(128, false), peers: ["transformer"] },
   moe: { build: () => transformer(64, true), peers: ["moe-all", "moe-sparse"] },
   decoder: { build: decoder, peers: ["decoder"] },
+  "decoder-both": { build: decoderBoth, peers: ["decoder-both"] },
 };
