@@ -1,6 +1,7 @@
 // Builds the studio's page into dist/page, from the compiled folders in dist (package.json's doors lead there): what the
 // page runs is what Node runs. Every address is relative, so the page works below any path.
-import { cpSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
@@ -19,8 +20,25 @@ const copies = {
   name: "copies",
   closeBundle() {
     for (const [from, to] of COPIES) cpSync(root(from), root(`dist/page/${to}`), { recursive: true });
+    writeServiceWorker();
   },
 };
+
+/** The service worker keeps all that a game needs; ONNX Runtime only once it was used. */
+function writeServiceWorker(): void {
+  const all = readdirSync(root("dist/page"), { recursive: true, encoding: "utf8" }).map((path) =>
+    path.replaceAll("\\", "/"),
+  );
+  const kept = all.filter(
+    (path) => statSync(root(`dist/page/${path}`)).isFile() && !/^ort\/|\/ort|^sw\.js$/.test(path),
+  );
+  const hash = createHash("sha256");
+  for (const path of kept.sort()) hash.update(path).update(readFileSync(root(`dist/page/${path}`)));
+  const source = readFileSync(root("src/web/page/sw.js"), "utf8")
+    .replace("__VERSION__", hash.digest("hex").slice(0, 12))
+    .replace("__FILES__", JSON.stringify(["./", ...kept]));
+  writeFileSync(root("dist/page/sw.js"), source);
+}
 
 /** Programs of the page besides its own, by the paths below dist by which `startWorker` names them. */
 const WORKERS = {

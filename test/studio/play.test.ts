@@ -130,3 +130,16 @@ check("on a phone a tap picks a piece up and a second one puts it down", async (
   assert.equal((await moves(page))[0], "e4");
   await page.context().close();
 });
+
+check("after the first visit the page plays without a network", async () => {
+  const page = await studio.visit("play", { serviceWorkers: "allow" });
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.reload(); // from here on the service worker sees every request
+  await page.waitForSelector("cg-board piece");
+  await page.context().setOffline(true);
+  await page.reload();
+  await page.waitForSelector("cg-board piece");
+  await type(page, "d4");
+  await waitForPlies(page, 2);
+  await page.context().close();
+});

@@ -10,3 +10,7 @@ if (server.takeToken(location.hash, sessionStorage)) history.replaceState(null, 
 const target = document.getElementById("app");
 if (target) mount(App, { target });
 void server.connect();
+if (import.meta.env.PROD && "serviceWorker" in navigator) {
+  // Without it, or where it is forbidden, the page only needs its server again.
+  navigator.serviceWorker.register("./sw.js").catch(() => {});
+}

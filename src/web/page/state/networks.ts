@@ -111,7 +111,17 @@ export const searchesOf = ({ family, searches }: NetworkEntry): readonly string[
   searches ?? SEARCHES[family] ?? ["none"];
 
 /** The text by which a player is made of a network: `nets/x.tnn@ab`. */
-export function playerText({ address }: NetworkEntry, search: string, elo?: number): string {
+export function playerText(
+  { address }: NetworkEntry,
+  search: string,
+  { elo, threads = 1 }: { elo?: number; threads?: number } = {},
+): string {
   if (search === "") return address;
-  return `${address}@${search}${elo === undefined ? "" : `?limitStrength=true&elo=${elo}`}`;
+  const options = new URLSearchParams();
+  if (elo !== undefined) {
+    options.set("limitStrength", "true");
+    options.set("elo", String(elo));
+  }
+  if (search === "ab" && threads > 1) options.set("threads", String(threads));
+  return `${address}@${search}${options.size > 0 ? `?${options}` : ""}`;
 }

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { formatFen, parseFen, parseSan, START_FEN } from "#chess";
+import { formatFen, formatSan, parseFen, parseSan, START_FEN } from "#chess";
 import { formatPv } from "./lines.js";
 import { formatTree, parseAny, parseTree, parseTyped } from "./pgn.js";
 import { formatShared, parseShared } from "./share.js";
+import { threatened } from "./threat.js";
 import { endOf, GameTree, lineThrough } from "./tree.js";
 
 /** A tree with these moves played, from the usual start. */
@@ -116,4 +117,11 @@ test("a line is numbered and ends where it is not legal", () => {
     line.map(({ text }) => text),
     ["1... e5", "2. Nf3"],
   );
+});
+
+test("a threat is what the other side would play, and in check there is none", () => {
+  const position = threatened(played("e4", "e5", "Qh5").position)!;
+  assert.equal(position.turn, "white");
+  assert.ok(position.moves().some((move) => formatSan(position, move) === "Qxf7+"));
+  assert.equal(threatened(played("e4", "e5", "Qh5", "g6", "Qxe5").position), undefined);
 });

@@ -1,4 +1,5 @@
 import { parseUci } from "#chess";
+import { helps } from "./helps.js";
 import { analysis, game, settings, watch } from "./studio.js";
 
 function playBest(): void {
@@ -20,6 +21,8 @@ const KEYS: Record<string, () => void> = {
   t: () => game.takeBack(),
   l: () => watch(!analysis.isOn),
   a: () => settings.set("arrows", !settings.values.arrows),
+  x: () => helps.toggle("threat"),
+  z: () => helps.toggle("hidden"),
   i: () => {
     location.hash = location.hash.startsWith("#/inside") ? "#/play" : "#/inside";
   },

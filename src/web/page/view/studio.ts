@@ -30,6 +30,10 @@ export function seatName(seat: Seat): string {
   return entry?.name ?? seat.network;
 }
 
+/** Threads a search may use: all but one, where they can share memory. */
+export const THREADS = crossOriginIsolated ? Math.max(1, Math.min(8, navigator.hardwareConcurrency - 1)) : 1;
+const shareOfThreads = () => Math.max(1, Math.floor(THREADS / analysis.watchers.length));
+
 const seeds = new WeakMap<Mind, number>(); // of the game that a mind plays
 
 async function think(seat: NetworkSeat, question: Question, wish: Wish, asking: MindAsking): Promise<Thought> {
@@ -37,7 +41,10 @@ async function think(seat: NetworkSeat, question: Question, wish: Wish, asking: 
   if (!entry) throw new Error(`The network ${seat.network} is not here any more. Choose another for this seat.`);
   // The two seats never think at once, but each keeps what it learned of its own game.
   const purpose = game.seats.white === seat ? "white" : "black";
-  const mind = await minds.get(purpose, playerText(entry, seat.search, seat.elo));
+  const mind = await minds.get(
+    purpose,
+    playerText(entry, seat.search, { elo: seat.elo, threads: seat.elo === undefined ? THREADS : 1 }),
+  );
   if (seeds.get(mind) !== game.seed) mind.newGame(game.seed);
   seeds.set(mind, game.seed);
   return mind.choose(question, wish, asking);
@@ -86,7 +93,7 @@ export function pgnTags(): Map<string, string> {
 export const analysis = new Analysis(async (place, { network, search }, question, wish, asking) => {
   const entry = networks.find(network);
   if (!entry) throw new Error(`The network ${network} is not here any more.`);
-  const mind = await minds.get(`watcher ${place}`, playerText(entry, search));
+  const mind = await minds.get(`watcher ${place}`, playerText(entry, search, { threads: shareOfThreads() }));
   return mind.choose(question, wish, asking);
 });
 
@@ -176,7 +183,7 @@ export async function inspect(place: number, inspection: Inspection): Promise<In
   const watcher = analysis.watchers[place];
   const entry = watcher && networks.find(watcher.network);
   if (!entry || entry.family === "random") return {};
-  const mind = await minds.get(`watcher ${place}`, playerText(entry, watcher.search));
+  const mind = await minds.get(`watcher ${place}`, playerText(entry, watcher.search, { threads: shareOfThreads() }));
   return mind.inspect(game.questionAt(game.tree.current), inspection);
 }
 
