@@ -1,9 +1,10 @@
 // Looking inside networks on the built page: what each family shows, four of them at once, a game reviewed.
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, test } from "vitest";
 import { Random } from "#base";
-import { MOE_SIZES, Moe, networkBytes, RESIDUAL_SIZES, Residual } from "#models";
-import { browserPath, click, Studio } from "./studio.js";
+import { DECODER_SIZES, Decoder, MOE_SIZES, Moe, networkBytes, RESIDUAL_SIZES, Residual } from "#models";
+import { browserPath, click, moves, Studio, type, waitForPlies } from "./studio.js";
 
 let studio: Studio;
 beforeAll(async () => {
@@ -74,4 +75,34 @@ check("a reviewed game has its blunder marked, and the better move named", async
   await studio.shoot(page, "inside-review");
   await page.context().close();
   assert.deepEqual(studio.problems, []);
+});
+
+check("the thoughts of a decoder are a tree, and replay on the board", async () => {
+  const page = await studio.visit("networks");
+  const decoder = networkBytes("decoder", new Decoder(DECODER_SIZES.tiny, new Random(1)));
+  await page.getByLabel("Open a network file").setInputFiles([file("thinker.safetensors", decoder)]);
+  await page.getByText("thinker.safetensors is here").waitFor();
+  await page.getByRole("link", { name: "Look inside" }).click();
+  await page.getByRole("combobox", { name: "Network 1", exact: true }).selectOption("thinker.safetensors");
+  const thoughts = page.getByRole("region", { name: "Thoughts" });
+  await thoughts.getByRole("button", { name: "Replay" }).click();
+  await thoughts.locator("[aria-pressed=true]").first().waitFor();
+  assert.equal(await page.locator("cg-board square.last-move").count(), 2);
+  await studio.shoot(page, "inside-thoughts");
+  await page.context().close();
+  assert.deepEqual(studio.problems, []);
+});
+
+const MAIA = "../shared/data/nets/maia-1100.pb.gz";
+test.skipIf(!browserPath || !existsSync(MAIA))("a dropped maia network answers a move", async () => {
+  const page = await studio.visit("networks");
+  await page.getByLabel("Open a network file").setInputFiles([file("maia-1100.pb.gz", readFileSync(MAIA))]);
+  await page.getByText("maia-1100.pb.gz is here").waitFor();
+  const card = page.getByRole("article", { name: "maia-1100.pb.gz" });
+  await card.getByRole("button", { name: "Play against it" }).click();
+  await page.getByLabel("Black's search").selectOption("none");
+  await type(page, "e4");
+  await waitForPlies(page, 2);
+  assert.ok(["e5", "c5", "e6", "d5", "c6"].includes((await moves(page))[1]), "as people answer");
+  await page.context().close();
 });

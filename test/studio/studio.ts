@@ -68,7 +68,7 @@ export class Studio {
       ...options,
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000); // on a machine busy with other tests
     page.on("pageerror", (error) => this.problems.push(error.message));
     page.on("request", (request) => {
       const url = request.url();

@@ -7,7 +7,7 @@ const SEARCHES: Readonly<Record<string, readonly string[]>> = {
   residual: ["mcts", "none"],
   lc0: ["mcts", "none"],
   moe: ["none", "mcts"],
-  decoder: ["none", "think"],
+  decoder: ["think", "none", "mcts"],
   random: [""],
 };
 
