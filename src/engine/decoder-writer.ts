@@ -12,6 +12,7 @@ const [CONTINUE, END_VARIATION, NEW, END_THINK] = ["continue_var", "end_var", "n
 /** A decoder as what a thinking search asks. The boards it reads are true; where it would have written another is counted. */
 export class DecoderWriter implements ThoughtWriter {
   private squares = new Float32Array(moves1924.size); // what those of the root say of its moves
+  private expected: Float32Array = new Float32Array(0); // what the board head said before a board
   private readonly tokensOfBoard = new Uint16Array(BOARD_TOKENS);
 
   private constructor(private readonly reader: DecoderReader) {}
@@ -48,7 +49,10 @@ export class DecoderWriter implements ThoughtWriter {
     this.expected = (await this.reader.draw(draw)).board;
     return { value, draw };
   }
-  private expected: Float32Array = new Float32Array(0); // of the board head, before a board
+
+  async value(position: Position, move: Move): Promise<number> {
+    return (await this.reader.token(moves1924.encode(position, move))).winLoss;
+  }
 
   async board(position: Position): Promise<BoardSpeech> {
     encodeBoard68(position, this.tokensOfBoard);

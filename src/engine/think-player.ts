@@ -19,7 +19,7 @@ export const THINK: SearchKind<Think, typeof OPTIONS> = {
         "PLAYER_SEARCH",
         `${path}: only networks of the family decoder can think; this is one of ${family}.`,
       );
-    const writer = await DecoderWriter.open(DECODER.own(readNetwork(bytes, path).network), threads);
+    const writer = await DecoderWriter.open(DECODER.own(readNetwork(bytes, path).network), threads || 1); // the runs are too small to share
     const search = new Think(writer, settings);
     return { search, evaluation: name, close: () => search.close() };
   },

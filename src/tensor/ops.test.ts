@@ -384,6 +384,14 @@ const CASES: Record<string, Case> = {
     build: (q, k, v) => attention(q, k, v, 2, "causal"),
     range: [-1, 1],
   },
+  "attention in open blocks": {
+    shapes: (size) => {
+      const shape = [6, size(2), 2 * size(2)];
+      return [shape, shape, shape];
+    },
+    build: (q, k, v) => attention(q, k, v, 2, { size: 3, open: 2 }),
+    range: [-1, 1],
+  },
   "attention with a mask for each sequence": {
     shapes: (size) => {
       const shape = [3, size(3), 4];

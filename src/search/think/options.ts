@@ -25,6 +25,12 @@ export const THINK_OPTIONS = {
     choices: ["forced", "checked"],
     help: "boards that come out wrong in thought are put right (forced), or end their variation (checked)",
   },
+  content: {
+    type: "choice",
+    default: "own",
+    choices: ["own", "random"],
+    help: "random thinks of any legal moves: as many tokens without their content, to tell what thinking is good for",
+  },
   always: {
     type: "check",
     default: false,

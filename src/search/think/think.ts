@@ -8,7 +8,7 @@ import { BOARD_TOKENS, MOVE_TOKENS, type Speech, type ThoughtWriter, type Worth 
 
 const STEP_TOKENS = MOVE_TOKENS + BOARD_TOKENS; // a move in thought
 const LAST_TOKENS = 1 + MOVE_TOKENS; // the end of thinking and the move to play
-const SLOW = 1.5; // a step may take so many times the slowest one yet
+const RESERVE = 3; // times the slowest step yet, for one more and what ends a thought: nine runs where a step has four
 
 /** Lets a network explore variations in its own words, then asks it what to play. */
 export class Think implements Search {
@@ -63,7 +63,7 @@ class Thought {
   async run(): Promise<SearchReport> {
     const { writer, root } = this;
     let speech = await writer.begin(root);
-    this.slowestMs = performance.now() - this.start;
+    this.slowestMs = 2 * (performance.now() - this.start); // a step has a board and three tokens
     if (this.hasRoomFor(1 + STEP_TOKENS + 1) && this.settings.variations > 0) {
       speech = await writer.sign("start", root);
       do speech = await this.explore(speech);
@@ -90,7 +90,8 @@ class Thought {
     let speech = without(first, known.size < first.moves.length ? known : new Set());
     do {
       const begun = performance.now();
-      const move = speech.moves[this.draw(speech.shares)];
+      const isOwn = settings.content === "own";
+      const move = speech.moves[isOwn ? this.draw(speech.shares) : this.drawAny(speech.shares)];
       const worth = await writer.move(position, move);
       position.play(move);
       const next = await writer.board(position);
@@ -98,7 +99,7 @@ class Thought {
       if (variation.length === 1) this.variations.push(variation);
       this.depth = Math.max(this.depth, variation.length);
       this.slowestMs = Math.max(this.slowestMs, performance.now() - begun);
-      this.asking.onReport?.(this.report([this.lineOf(this.variations[0])], first));
+      this.asking.onReport?.(this.report([this.lineOf(variation)], first));
       speech = next;
       if (next.wrongTokens > 0 && settings.trust === "checked") break;
     } while (variation.length < settings.depth && !position.outcome() && this.goesOn(speech, STEP_TOKENS + 1));
@@ -117,7 +118,7 @@ class Thought {
     const { writer } = this;
     if (Math.min(this.budget - writer.tokens, writer.room) < tokens + LAST_TOKENS) return false;
     const elapsed = performance.now() - this.start;
-    return elapsed + SLOW * this.slowestMs < this.untilMs;
+    return elapsed + RESERVE * this.slowestMs < this.untilMs;
   }
 
   /** The place of a share: of the largest, or drawn. */
@@ -133,6 +134,12 @@ class Thought {
     );
   }
 
+  /** The place of any share that is not nothing. */
+  private drawAny(shares: ArrayLike<number>): number {
+    const places = Array.from(shares, (_, i) => i).filter((i) => shares[i] > 0);
+    return this.random.pick(places);
+  }
+
   /** The moves to show, the one to play first: each with its variation, if there is one. */
   private async lines(moves: readonly Move[]): Promise<SearchLine[]> {
     const lines: SearchLine[] = [];
@@ -140,8 +147,8 @@ class Thought {
       const variation = this.variations.find(([first]) => first.move === move);
       if (variation) lines.push(this.lineOf(variation));
       else if (lines.length === 0) {
-        const worth = await this.writer.move(this.root, move);
-        lines.push(this.lineOf([{ move, ...worth, wrongTokens: 0 }]));
+        const scoreCp = scoreOfValue(await this.writer.value(this.root, move));
+        lines.push({ scoreCp, depth: 1, selDepth: 1, pv: [move] });
       }
     }
     return lines;
