@@ -2,6 +2,21 @@
 // nnue.ts. Gradients of the dense weights lie as the weights do, one copy for each block of positions, so that their sum
 // does not depend on which thread computed what.
 import { factsOf, field, rowsScratchBytes, slotOf, sumsOf, sumsStride, ZEROS } from "./nnue";
+import {
+  DENSE_AT,
+  DENSE_BYTES_AT,
+  FIRST_BIASES_AT,
+  FIRST_WEIGHTS_AT,
+  HIDDEN_AT,
+  LAYERS_AT,
+  LOGIT_AT,
+  OUTPUT_BIASES_AT,
+  OUTPUT_WEIGHTS_AT,
+  RESULT_SHARE_AT,
+  SCORE_LOGIT_AT,
+  SECOND_BIASES_AT,
+  SECOND_WEIGHTS_AT,
+} from "./plan";
 
 const HALFKP: i32 = 1;
 
@@ -36,15 +51,15 @@ function isInside(x: v128): v128 {
 // @ts-expect-error: decorator
 @inline
 function targetOf(plan: usize, facts: usize): f32 {
-  const share = load<f32>(plan, 88);
-  const score = sigmoid(<f32>load<i16>(facts, 2) * load<f32>(plan, 84));
+  const share = load<f32>(plan, RESULT_SHARE_AT);
+  const score = sigmoid(<f32>load<i16>(facts, 2) * load<f32>(plan, SCORE_LOGIT_AT));
   const result: f32 = <f32>(<i32>load<i8>(facts, 4) + 1) * 0.5;
   return score + share * (result - score);
 }
 
 /** Bytes of scratch memory that a thread needs. */
 export function nnueScratchBytes(plan: usize): i32 {
-  const learning = field(plan, 16) == HALFKP ? layersScratchBytes(plan) : 0;
+  const learning = field(plan, LAYERS_AT) == HALFKP ? layersScratchBytes(plan) : 0;
   return max(learning, rowsScratchBytes(plan));
 }
 
@@ -54,8 +69,8 @@ export function nnueScratchBytes(plan: usize): i32 {
  * over positions, not a mean.
  */
 export function nnueLearn(plan: usize, first: i32, count: i32, scratch: usize, gradient: usize): f64 {
-  memory.fill(gradient, 0, field(plan, 52));
-  if (field(plan, 16) == HALFKP) return learnLayers(plan, first, count, scratch, gradient);
+  memory.fill(gradient, 0, field(plan, DENSE_BYTES_AT));
+  if (field(plan, LAYERS_AT) == HALFKP) return learnLayers(plan, first, count, scratch, gradient);
   let loss: f64 = 0;
   for (let i = first; i < first + count; i++) {
     const facts = factsOf(plan, slotOf(plan, i));
@@ -71,7 +86,7 @@ export function nnueLearn(plan: usize, first: i32, count: i32, scratch: usize, g
 
 /** The network's outputs for some positions, into `outputs`, f32 by slot; returns the sum of squared errors. */
 export function nnuePredict(plan: usize, first: i32, count: i32, scratch: usize, outputs: usize): f64 {
-  const isHalfKp = field(plan, 16) == HALFKP;
+  const isHalfKp = field(plan, LAYERS_AT) == HALFKP;
   let loss: f64 = 0;
   for (let i = 0; i < count; i++) {
     const slot = slotOf(plan, first + i);
@@ -89,14 +104,14 @@ export function nnuePredict(plan: usize, first: i32, count: i32, scratch: usize,
 // @ts-expect-error: decorator
 @inline
 function chancesOf(plan: usize, y: f32): f32 {
-  return sigmoid(load<f32>(plan, 80) * y);
+  return sigmoid(load<f32>(plan, LOGIT_AT) * y);
 }
 
 /** The derivative of the squared error of chances `p` by the output. */
 // @ts-expect-error: decorator
 @inline
 function slopeOf(plan: usize, p: f32, error: f32): f32 {
-  return 2 * error * p * (1 - p) * load<f32>(plan, 80);
+  return 2 * error * p * (1 - p) * load<f32>(plan, LOGIT_AT);
 }
 
 // @ts-expect-error: decorator
@@ -108,9 +123,9 @@ function addTo(address: usize, value: v128): void {
 // ---- one output of 2 x hidden neurons, squared after clipping
 
 function forwardWide(plan: usize, position: i32, output: i32): f32 {
-  const viewBytes = <usize>field(plan, 0) << 2;
-  const dense = <usize>field(plan, 48);
-  let weights = dense + <usize>field(plan, 72) + <usize>output * (viewBytes << 1);
+  const viewBytes = <usize>field(plan, HIDDEN_AT) << 2;
+  const dense = <usize>field(plan, DENSE_AT);
+  let weights = dense + <usize>field(plan, OUTPUT_WEIGHTS_AT) + <usize>output * (viewBytes << 1);
   let a = f32x4.splat(0);
   let b = a;
   for (let view: usize = 0; view < 2; view++) {
@@ -124,14 +139,14 @@ function forwardWide(plan: usize, position: i32, output: i32): f32 {
       }
     }
   }
-  return total(f32x4.add(a, b)) + load<f32>(dense + <usize>field(plan, 76) + (<usize>output << 2));
+  return total(f32x4.add(a, b)) + load<f32>(dense + <usize>field(plan, OUTPUT_BIASES_AT) + (<usize>output << 2));
 }
 
 function backwardWide(plan: usize, position: i32, output: i32, gradient: usize, slope: f32): void {
-  const viewBytes = <usize>field(plan, 0) << 2;
+  const viewBytes = <usize>field(plan, HIDDEN_AT) << 2;
   const s = f32x4.splat(slope);
   const twice = f32x4.splat(2 * slope);
-  let part = <usize>field(plan, 72) + <usize>output * (viewBytes << 1);
+  let part = <usize>field(plan, OUTPUT_WEIGHTS_AT) + <usize>output * (viewBytes << 1);
   for (let view: usize = 0; view < 2; view++) {
     let sums = sumsOf(plan, position, view);
     for (let slice: usize = 0; slice < viewBytes; slice += 128, sums += sumsStride(plan), part += 128) {
@@ -139,14 +154,14 @@ function backwardWide(plan: usize, position: i32, output: i32, gradient: usize, 
         const sum = v128.load(sums + at);
         const x = clip(sum);
         addTo(gradient + part + at, f32x4.mul(s, f32x4.mul(x, x)));
-        const d = f32x4.mul(f32x4.mul(twice, x), v128.load(<usize>field(plan, 48) + part + at));
+        const d = f32x4.mul(f32x4.mul(twice, x), v128.load(<usize>field(plan, DENSE_AT) + part + at));
         const inside = v128.and(d, isInside(sum));
         v128.store(sums + at, inside);
         addTo(gradient + slice + at, inside);
       }
     }
   }
-  const bias = gradient + <usize>field(plan, 76) + (<usize>output << 2);
+  const bias = gradient + <usize>field(plan, OUTPUT_BIASES_AT) + (<usize>output << 2);
   store<f32>(bias, load<f32>(bias) + slope);
 }
 
@@ -177,7 +192,7 @@ const INPUTS: usize = NEURON_ENDS + 128; // f32 [groups + 1][TILE][32], clipped;
 // @ts-expect-error: decorator
 @inline
 function groupsOf(plan: usize): usize {
-  return <usize>field(plan, 0) >> 4;
+  return <usize>field(plan, HIDDEN_AT) >> 4;
 }
 
 // @ts-expect-error: decorator
@@ -205,11 +220,11 @@ function layersScratchBytes(plan: usize): i32 {
 }
 
 function learnLayers(plan: usize, first: i32, count: i32, scratch: usize, gradient: usize): f64 {
-  const dense = <usize>field(plan, 48);
+  const dense = <usize>field(plan, DENSE_AT);
   const groups = groupsOf(plan);
   for (let group: usize = 0; group < groups; group++)
-    turn(dense + <usize>field(plan, 56) + group * GROUP_BYTES, turnedAt(plan, group, scratch));
-  turn(dense + <usize>field(plan, 64), turnedAt(plan, groups, scratch));
+    turn(dense + <usize>field(plan, FIRST_WEIGHTS_AT) + group * GROUP_BYTES, turnedAt(plan, group, scratch));
+  turn(dense + <usize>field(plan, SECOND_WEIGHTS_AT), turnedAt(plan, groups, scratch));
   memory.fill(turnedGradientAt(plan, 0, scratch), 0, (groups + 1) * GROUP_BYTES);
   let loss: f64 = 0;
   for (let i = 0; i < count; i += TILE) {
@@ -224,8 +239,8 @@ function learnLayers(plan: usize, first: i32, count: i32, scratch: usize, gradie
     backwardLayers(plan, first + i, positions, scratch, gradient);
   }
   for (let group: usize = 0; group < groups; group++)
-    turn(turnedGradientAt(plan, group, scratch), gradient + <usize>field(plan, 56) + group * GROUP_BYTES);
-  turn(turnedGradientAt(plan, groups, scratch), gradient + <usize>field(plan, 64));
+    turn(turnedGradientAt(plan, group, scratch), gradient + <usize>field(plan, FIRST_WEIGHTS_AT) + group * GROUP_BYTES);
+  turn(turnedGradientAt(plan, groups, scratch), gradient + <usize>field(plan, SECOND_WEIGHTS_AT));
   return loss;
 }
 
@@ -238,18 +253,18 @@ function turn(from: usize, to: usize): void {
 
 /** The sums of the two small layers for a tile. */
 function forwardLayers(plan: usize, first: i32, positions: i32, scratch: usize): void {
-  const dense = <usize>field(plan, 48);
+  const dense = <usize>field(plan, DENSE_AT);
   const groups = groupsOf(plan);
-  setAll(scratch + FIRST, positions, dense + <usize>field(plan, 60));
+  setAll(scratch + FIRST, positions, dense + <usize>field(plan, FIRST_BIASES_AT));
   for (let group: usize = 0; group < groups; group++) {
     const inputs = inputsAt(group, scratch);
     for (let i = 0; i < positions; i++) clipRow(placeOf(plan, first + i, group), inputs + (<usize>i << 7));
-    forwardGroup(inputs, positions, dense + <usize>field(plan, 56) + group * GROUP_BYTES, scratch + FIRST);
+    forwardGroup(inputs, positions, dense + <usize>field(plan, FIRST_WEIGHTS_AT) + group * GROUP_BYTES, scratch + FIRST);
   }
   const inputs = inputsAt(groups, scratch);
   for (let at: usize = 0; at < <usize>positions << 7; at += 128) clipRow(scratch + FIRST + at, inputs + at);
-  setAll(scratch + SECOND, positions, dense + <usize>field(plan, 68));
-  forwardGroup(inputs, positions, dense + <usize>field(plan, 64), scratch + SECOND);
+  setAll(scratch + SECOND, positions, dense + <usize>field(plan, SECOND_BIASES_AT));
+  forwardGroup(inputs, positions, dense + <usize>field(plan, SECOND_WEIGHTS_AT), scratch + SECOND);
 }
 
 /** Where the sums of the first layer are that make a group of a position's inputs: first all of the mover. */
@@ -317,8 +332,8 @@ function forwardGroup(inputs: usize, positions: i32, weights: usize, sums: usize
 
 /** The output of one position of a tile, from the sums of the second layer. */
 function outputOf(plan: usize, i: i32, scratch: usize): f32 {
-  const dense = <usize>field(plan, 48);
-  const weights = dense + <usize>field(plan, 72);
+  const dense = <usize>field(plan, DENSE_AT);
+  const weights = dense + <usize>field(plan, OUTPUT_WEIGHTS_AT);
   const row = <usize>i << 7;
   let y = f32x4.splat(0);
   for (let at: usize = 0; at < 128; at += 16) {
@@ -326,23 +341,23 @@ function outputOf(plan: usize, i: i32, scratch: usize): f32 {
     v128.store(scratch + OUTPUTS + row + at, x);
     y = f32x4.add(y, f32x4.mul(x, v128.load(weights + at)));
   }
-  return total(y) + load<f32>(dense + <usize>field(plan, 76));
+  return total(y) + load<f32>(dense + <usize>field(plan, OUTPUT_BIASES_AT));
 }
 
 /** From the derivative by the output of one position to those by the sums of the second layer. */
 function backwardOutput(plan: usize, i: i32, scratch: usize, gradient: usize, slope: f32): void {
-  const weights = <usize>field(plan, 72);
+  const weights = <usize>field(plan, OUTPUT_WEIGHTS_AT);
   const row = <usize>i << 7;
   const s = f32x4.splat(slope);
   for (let at: usize = 0; at < 128; at += 16) {
     const x = v128.load(scratch + OUTPUTS + row + at);
     addTo(gradient + weights + at, f32x4.mul(s, x));
-    const d = f32x4.mul(s, v128.load(<usize>field(plan, 48) + weights + at));
+    const d = f32x4.mul(s, v128.load(<usize>field(plan, DENSE_AT) + weights + at));
     const inside = v128.and(d, isInside(x));
     v128.store(scratch + SECOND + row + at, inside);
-    addTo(gradient + <usize>field(plan, 68) + at, inside);
+    addTo(gradient + <usize>field(plan, SECOND_BIASES_AT) + at, inside);
   }
-  const bias = gradient + <usize>field(plan, 76);
+  const bias = gradient + <usize>field(plan, OUTPUT_BIASES_AT);
   store<f32>(bias, load<f32>(bias) + slope);
 }
 
@@ -352,11 +367,11 @@ function backwardLayers(plan: usize, first: i32, positions: i32, scratch: usize,
   listSlopes(scratch + SECOND, positions, scratch);
   for (let i = 0; i < positions; i++) {
     const out = scratch + FIRST + (<usize>i << 7);
-    backwardGroup(plan, groups, i, scratch, out, gradient + <usize>field(plan, 60));
+    backwardGroup(plan, groups, i, scratch, out, gradient + <usize>field(plan, FIRST_BIASES_AT));
   }
   addGradient(plan, groups, scratch);
   listSlopes(scratch + FIRST, positions, scratch);
-  const viewBytes = <usize>field(plan, 0) << 2;
+  const viewBytes = <usize>field(plan, HIDDEN_AT) << 2;
   for (let group: usize = 0; group < groups; group++) {
     const bias = (group << 7) % viewBytes; // the same neurons for both points of view
     for (let i = 0; i < positions; i++)

@@ -8,25 +8,26 @@
 // the cache. Backward, inputs and not positions are the outer loop: `nnueSort` lists for each input the points of view it is
 // on for, so that every row of the gradient is summed in one order, whatever the number of threads.
 //
-// A plan at an address says where everything is (src/training/nnue/memory.ts writes it); all fields are 32-bit:
-//   0 hidden, neurons for each point of view, a multiple of 32   4 rows, inputs in all   8 kinds: row k * kinds + i is input
-//   i for king k   12 slots, room for positions   16 layers: 1 as HalfKP's 32-32-1, 2 one output straight away   20 outputs
-//  24 inputs: u16 x 2 x 32 for each slot, mover first
-//  28 facts: 8 bytes for each slot: u8 number of inputs, u8 output, i16 score, i8 result, u8 x 2 places of the kings
-//  32 numbers: u32 [slots][2] of the points of view, by position
-//  36 sums: f32 [slices][2 * slots][32] of the first layer, by number; learning puts the derivatives of the loss in their place
-//  40 starts: u32 [rows + 1], 44 points: u32 [...]: input r is on for the points of view points[starts[r]] ..
-//     points[starts[r + 1] - 1], each 128 times its number
-//  48 dense: f32, biases of the first layer and all that comes behind it    52 its bytes, a multiple of 64
-//  56 x 6 offsets in it: first weights [2 * hidden][32], first biases, second weights [32][32], second biases, output
-//     weights ([outputs][2 * hidden] or [32]), output biases
-//  80 f32 logit: of the prediction 1 / (1 + exp(-logit * output))   84 f32 scores' logit a centipawn   88 f32 share of the result
-//  92 kings: u32 [KINGS + 1]: king k has the numbers kings[k] .. kings[k + 1] - 1
-//  96 kinds of inputs that are on, by number: u32 [2 * slots][32], 128 times the kind   100 how many: u8 [2 * slots]
-// 104 order: u32 [slots], which slot is the first position, the second, ...
+// A plan at an address says where everything is: plan.ts.
 //
 // Weights of the first layer and what the optimiser keeps of them lie in slices too: f32 [slices][rows][32].
 import { optimise } from "./optimisers";
+import {
+  DENSE_AT,
+  FACTS_AT,
+  INPUTS_AT,
+  KINDS_AT,
+  KINGS_AT,
+  NUMBERS_AT,
+  ON_COUNTS_AT,
+  ON_KINDS_AT,
+  ORDER_AT,
+  POINTS_AT,
+  ROWS_AT,
+  SLOTS_AT,
+  STARTS_AT,
+  SUMS_AT,
+} from "./plan";
 
 /** Neurons in a slice: 8 vectors, which leaves registers for addresses. */
 const SLICE_BYTES: usize = 128;
@@ -47,39 +48,39 @@ export function field(plan: usize, offset: usize): i32 {
 // @ts-expect-error: decorator
 @inline
 function inputsOf(plan: usize, slot: i32, view: i32): usize {
-  return <usize>field(plan, 24) + (<usize>slot << 7) + (<usize>view << 6);
+  return <usize>field(plan, INPUTS_AT) + (<usize>slot << 7) + (<usize>view << 6);
 }
 
 // @ts-expect-error: decorator
 @inline
 export function factsOf(plan: usize, slot: i32): usize {
-  return <usize>field(plan, 28) + (<usize>slot << 3);
+  return <usize>field(plan, FACTS_AT) + (<usize>slot << 3);
 }
 
 // @ts-expect-error: decorator
 @inline
 export function slotOf(plan: usize, position: i32): i32 {
-  return load<i32>(<usize>field(plan, 104) + (<usize>position << 2));
+  return load<i32>(<usize>field(plan, ORDER_AT) + (<usize>position << 2));
 }
 
 /** The first slice of the sums, or the derivatives, of a point of view. */
 // @ts-expect-error: decorator
 @inline
 export function sumsOf(plan: usize, position: i32, view: usize): usize {
-  const number = load<u32>(<usize>field(plan, 32) + (<usize>position << 3) + (view << 2));
-  return <usize>field(plan, 36) + (<usize>number << 7);
+  const number = load<u32>(<usize>field(plan, NUMBERS_AT) + (<usize>position << 3) + (view << 2));
+  return <usize>field(plan, SUMS_AT) + (<usize>number << 7);
 }
 
 /** From one slice of the sums to the next. */
 // @ts-expect-error: decorator
 @inline
 export function sumsStride(plan: usize): usize {
-  return <usize>field(plan, 12) << 8;
+  return <usize>field(plan, SLOTS_AT) << 8;
 }
 
 /** Notes where the kings of some slots stand; 0 if there is nothing but kings. */
 export function nnueKings(plan: usize, first: i32, count: i32): void {
-  const kinds = <u32>field(plan, 8);
+  const kinds = <u32>field(plan, KINDS_AT);
   for (let slot = first; slot < first + count; slot++) {
     const facts = factsOf(plan, slot);
     const isBare = load<u8>(facts) == 0;
@@ -90,7 +91,7 @@ export function nnueKings(plan: usize, first: i32, count: i32): void {
 
 /** Orders the slots that are used, `kept` (i32) of each of some blocks of `size`, by the places of the kings. */
 export function nnueOrder(plan: usize, kept: usize, blocks: i32, size: i32, scratch: usize): void {
-  const order = <usize>field(plan, 104);
+  const order = <usize>field(plan, ORDER_AT);
   memory.fill(scratch, 0, PAIRS_BYTES);
   for (let block = 0; block < blocks; block++) {
     const end = block * size + load<i32>(kept + (<usize>block << 2));
@@ -118,7 +119,7 @@ function pairOf(plan: usize, slot: i32, pairs: usize): usize {
 
 /** Adds to `counts` (u32 [rows], then [KINGS]) how often each input is on in some positions, and how often each king stands there. */
 export function nnueCount(plan: usize, first: i32, count: i32, counts: usize): void {
-  const kings = counts + (<usize>field(plan, 4) << 2);
+  const kings = counts + (<usize>field(plan, ROWS_AT) << 2);
   for (let i = first; i < first + count; i++) {
     const slot = slotOf(plan, i);
     const facts = factsOf(plan, slot);
@@ -142,10 +143,10 @@ function increment(place: usize): u32 {
 
 /** Turns the counts of `threads` threads, one array behind another, into the places where each begins to write. */
 export function nnueStarts(plan: usize, counts: usize, threads: i32): void {
-  const rows = <usize>field(plan, 4);
+  const rows = <usize>field(plan, ROWS_AT);
   const stride = (rows + KINGS) << 2;
-  startsOf(counts, stride, threads, rows, <usize>field(plan, 40));
-  startsOf(counts + (rows << 2), stride, threads, KINGS, <usize>field(plan, 92));
+  startsOf(counts, stride, threads, rows, <usize>field(plan, STARTS_AT));
+  startsOf(counts + (rows << 2), stride, threads, KINGS, <usize>field(plan, KINGS_AT));
 }
 
 function startsOf(counts: usize, stride: usize, threads: i32, length: usize, starts: usize): void {
@@ -164,11 +165,11 @@ function startsOf(counts: usize, stride: usize, threads: i32, length: usize, sta
 
 /** Numbers the points of view by king and lists them by input; `places` is what `nnueStarts` left for this thread. */
 export function nnueSort(plan: usize, first: i32, count: i32, places: usize): void {
-  const kings = places + (<usize>field(plan, 4) << 2);
-  const numbers = <usize>field(plan, 32);
-  const points = <usize>field(plan, 44);
-  const kinds = <usize>field(plan, 96);
-  const lengths = <usize>field(plan, 100);
+  const kings = places + (<usize>field(plan, ROWS_AT) << 2);
+  const numbers = <usize>field(plan, NUMBERS_AT);
+  const points = <usize>field(plan, POINTS_AT);
+  const kinds = <usize>field(plan, ON_KINDS_AT);
+  const lengths = <usize>field(plan, ON_COUNTS_AT);
   for (let i = first; i < first + count; i++) {
     const slot = slotOf(plan, i);
     const facts = factsOf(plan, slot);
@@ -177,7 +178,7 @@ export function nnueSort(plan: usize, first: i32, count: i32, places: usize): vo
       const list = inputsOf(plan, slot, view);
       const king = <usize>load<u8>(facts + view, 5);
       const number = increment(kings + (king << 2));
-      const base = king * <usize>field(plan, 8);
+      const base = king * <usize>field(plan, KINDS_AT);
       store<u32>(numbers + (<usize>i << 3) + (<usize>view << 2), number);
       store<u8>(lengths + number, <u8>length);
       for (let at: usize = 0; at < length << 1; at += 2) {
@@ -191,13 +192,13 @@ export function nnueSort(plan: usize, first: i32, count: i32, places: usize): vo
 
 /** Bytes of scratch memory that the functions of this file need. */
 export function rowsScratchBytes(plan: usize): i32 {
-  return max(field(plan, 8) * (2 * <i32>SLICE_BYTES + 6), <i32>PAIRS_BYTES);
+  return max(field(plan, KINDS_AT) * (2 * <i32>SLICE_BYTES + 6), <i32>PAIRS_BYTES);
 }
 
 // @ts-expect-error: decorator
 @inline
 function isOn(plan: usize, row: usize): bool {
-  const at = <usize>field(plan, 40) + (row << 2);
+  const at = <usize>field(plan, STARTS_AT) + (row << 2);
   return load<u32>(at) != load<u32>(at, 4);
 }
 
@@ -206,21 +207,21 @@ function isOn(plan: usize, row: usize): bool {
  * kings share.
  */
 export function nnueGather(plan: usize, king: i32, slice: i32, own: usize, shared: usize, scratch: usize): void {
-  const kings = <usize>field(plan, 92) + (<usize>king << 2);
+  const kings = <usize>field(plan, KINGS_AT) + (<usize>king << 2);
   let number = <usize>load<u32>(kings);
   const end = <usize>load<u32>(kings, 4);
   if (number == end) return;
-  const kinds = <usize>field(plan, 8);
-  let weights = own + (<usize>slice * <usize>field(plan, 4) + <usize>king * kinds) * SLICE_BYTES;
+  const kinds = <usize>field(plan, KINDS_AT);
+  let weights = own + (<usize>slice * <usize>field(plan, ROWS_AT) + <usize>king * kinds) * SLICE_BYTES;
   if (shared) {
     fold(plan, <usize>king * kinds, weights, shared + <usize>slice * kinds * SLICE_BYTES, scratch);
     weights = scratch;
   }
-  const bias = <usize>field(plan, 48) + <usize>slice * SLICE_BYTES;
-  let out = <usize>field(plan, 36) + <usize>slice * sumsStride(plan) + number * SLICE_BYTES;
+  const bias = <usize>field(plan, DENSE_AT) + <usize>slice * SLICE_BYTES;
+  let out = <usize>field(plan, SUMS_AT) + <usize>slice * sumsStride(plan) + number * SLICE_BYTES;
   for (; number < end; number++, out += SLICE_BYTES) {
-    const list = <usize>field(plan, 96) + (number << 7);
-    sumRows(list, list + (<usize>load<u8>(<usize>field(plan, 100) + number) << 2), u32.MAX_VALUE, weights, bias, out);
+    const list = <usize>field(plan, ON_KINDS_AT) + (number << 7);
+    sumRows(list, list + (<usize>load<u8>(<usize>field(plan, ON_COUNTS_AT) + number) << 2), u32.MAX_VALUE, weights, bias, out);
   }
 }
 
@@ -264,7 +265,7 @@ function sumRows(list: usize, end: usize, limit: u32, rows: usize, start: usize,
 
 /** Adds the shared weights to a king's own, a slice of each, where an input is on. */
 function fold(plan: usize, firstRow: usize, own: usize, shared: usize, to: usize): void {
-  const kinds = <usize>field(plan, 8);
+  const kinds = <usize>field(plan, KINDS_AT);
   for (let kind: usize = 0; kind < kinds; kind++) {
     if (!isOn(plan, firstRow + kind)) continue;
     const at = kind * SLICE_BYTES;
@@ -291,8 +292,8 @@ export function nnueUpdate(
   shared1: usize,
   scratch: usize,
 ): void {
-  const kinds = <usize>field(plan, 8);
-  const rows = <usize>field(plan, 4);
+  const kinds = <usize>field(plan, KINDS_AT);
+  const rows = <usize>field(plan, ROWS_AT);
   const bytes = kinds * SLICE_BYTES;
   const gradient = scratch; // of one king
   const sum = gradient + bytes; // of all kings
@@ -319,12 +320,12 @@ export function nnueUpdate(
 
 /** A slice of the gradient of those rows of a king that are on: sums of the derivatives of the points of view they are on for. */
 function kingGradient(plan: usize, slice: i32, king: usize, gradient: usize, cursors: usize): void {
-  const kinds = <usize>field(plan, 8);
-  const points = <usize>field(plan, 44);
-  const derivatives = <usize>field(plan, 36) + <usize>slice * sumsStride(plan);
-  const kings = <usize>field(plan, 92) + (king << 2);
+  const kinds = <usize>field(plan, KINDS_AT);
+  const points = <usize>field(plan, POINTS_AT);
+  const derivatives = <usize>field(plan, SUMS_AT) + <usize>slice * sumsStride(plan);
+  const kings = <usize>field(plan, KINGS_AT) + (king << 2);
   const end = load<u32>(kings, 4);
-  const starts = <usize>field(plan, 40) + ((king * kinds) << 2);
+  const starts = <usize>field(plan, STARTS_AT) + ((king * kinds) << 2);
   for (let kind: usize = 0; kind < kinds; kind++)
     store<u32>(cursors + (kind << 2), <u32>points + (load<u32>(starts + (kind << 2)) << 2));
   let isFirst = true;

@@ -2,6 +2,36 @@ import { compileWasm, createMemory, WasmInstance } from "#base";
 import { core } from "#chess";
 import type { Nnue } from "#models";
 import { type Optimiser, type Parameter, parametersOf, RULE_BYTES, type TrainKernels } from "#tensor";
+import {
+  DENSE_AT,
+  DENSE_BYTES_AT,
+  FACTS_AT,
+  FIRST_BIASES_AT,
+  FIRST_WEIGHTS_AT,
+  HIDDEN_AT,
+  INPUTS_AT,
+  KINDS_AT,
+  KINGS_AT,
+  LAYERS_AT,
+  LOGIT_AT,
+  NUMBERS_AT,
+  ON_COUNTS_AT,
+  ON_KINDS_AT,
+  ORDER_AT,
+  OUTPUT_BIASES_AT,
+  OUTPUT_WEIGHTS_AT,
+  OUTPUTS_AT,
+  PLAN_BYTES,
+  POINTS_AT,
+  RESULT_SHARE_AT,
+  ROWS_AT,
+  SCORE_LOGIT_AT,
+  SECOND_BIASES_AT,
+  SECOND_WEIGHTS_AT,
+  SLOTS_AT,
+  STARTS_AT,
+  SUMS_AT,
+} from "./plan.js";
 
 /** The functions of assembly/train for these networks, beside the optimisers. */
 export interface NnueKernels extends TrainKernels {
@@ -152,27 +182,35 @@ export async function layOutMemory(
     return made;
   });
 
-  const plan = wasm.allocate(128);
+  const plan = wasm.allocate(PLAN_BYTES);
   const inputs = wasm.allocate(slots * INPUT_BYTES);
   const facts = wasm.allocate(slots * FACT_BYTES);
-  const fields = [
-    hidden,
-    rows,
-    kinds,
-    slots,
-    network.first ? 1 : 2,
-    network.config.outputs,
-    inputs,
-    facts,
-    wasm.allocate(slots * 2 * 4),
-    wasm.allocate(slots * 2 * hidden * 4),
-    wasm.allocate((rows + 1) * 4),
-    wasm.allocate(slots * INPUT_BYTES * 2),
-    denseAt,
-    denseBytes,
-    ...["first.weight", "first.bias", "second.weight", "second.bias", "output.weight", "output.bias"].map(
-      (name) => offsets.get(name) ?? 0,
-    ),
+  const offsetOf = (name: string) => offsets.get(name) ?? 0;
+  const fields: readonly (readonly [at: number, value: number])[] = [
+    [HIDDEN_AT, hidden],
+    [ROWS_AT, rows],
+    [KINDS_AT, kinds],
+    [SLOTS_AT, slots],
+    [LAYERS_AT, network.first ? 1 : 2],
+    [OUTPUTS_AT, network.config.outputs],
+    [INPUTS_AT, inputs],
+    [FACTS_AT, facts],
+    [NUMBERS_AT, wasm.allocate(slots * 2 * 4)],
+    [SUMS_AT, wasm.allocate(slots * 2 * hidden * 4)],
+    [STARTS_AT, wasm.allocate((rows + 1) * 4)],
+    [POINTS_AT, wasm.allocate(slots * INPUT_BYTES * 2)],
+    [DENSE_AT, denseAt],
+    [DENSE_BYTES_AT, denseBytes],
+    [FIRST_WEIGHTS_AT, offsetOf("first.weight")],
+    [FIRST_BIASES_AT, offsetOf("first.bias")],
+    [SECOND_WEIGHTS_AT, offsetOf("second.weight")],
+    [SECOND_BIASES_AT, offsetOf("second.bias")],
+    [OUTPUT_WEIGHTS_AT, offsetOf("output.weight")],
+    [OUTPUT_BIASES_AT, offsetOf("output.bias")],
+    [KINGS_AT, wasm.allocate((KINGS + 1) * 4)],
+    [ON_KINDS_AT, wasm.allocate(slots * INPUT_BYTES * 2)],
+    [ON_COUNTS_AT, wasm.allocate(slots * 2)],
+    [ORDER_AT, wasm.allocate(slots * 4)],
   ];
   const laidOut: NnueMemory = {
     memory,
@@ -204,18 +242,11 @@ export async function layOutMemory(
     quiet: target.quiet,
     scoreLimit: target.scoreLimit,
   };
-  new Int32Array(memory.buffer, plan, fields.length).set(fields);
-  new Float32Array(memory.buffer, plan + 80, 3).set([
-    network.centipawns / target.scoreScale,
-    1 / target.scoreScale,
-    target.resultShare,
-  ]);
-  new Int32Array(memory.buffer, plan + 92, 4).set([
-    wasm.allocate((KINGS + 1) * 4),
-    wasm.allocate(slots * INPUT_BYTES * 2),
-    wasm.allocate(slots * 2),
-    wasm.allocate(slots * 4),
-  ]);
+  const view = new DataView(memory.buffer, plan, PLAN_BYTES);
+  for (const [at, value] of fields) view.setInt32(at, value, true);
+  view.setFloat32(LOGIT_AT, network.centipawns / target.scoreScale, true);
+  view.setFloat32(SCORE_LOGIT_AT, 1 / target.scoreScale, true);
+  view.setFloat32(RESULT_SHARE_AT, target.resultShare, true);
   const scratchBytes = wasm.exports.nnueScratchBytes(plan);
   laidOut.scratch = Array.from({ length: threads }, () => wasm.allocate(scratchBytes));
   return { layout: laidOut, kernels: wasm.exports };
