@@ -132,6 +132,23 @@ function divide(parameters: readonly PlannedParameter[], count: number): Span[] 
   });
 }
 
+/** What a run is made of; `open` makes it. */
+interface RunParts {
+  sessionMs: number; // what ONNX Runtime took to load the model
+  plan: TrainingPlan;
+  optimiser: Optimiser;
+  wasm: WasmInstance<Kernels>;
+  runtime: Runtime;
+  session: RuntimeSession;
+  rooms: readonly Room[];
+  scalars: number; // address
+  gradients: Gradients;
+  span: Span; // of the results, what this worker owns
+  owned: ReadonlySet<string>; // names of the parameters in it
+  masks: readonly number[];
+  exchange: Exchange | undefined;
+}
+
 export class TrainingRun {
   private done = 0; // steps
   private more = 0; // address of a second set of gradients, for accumulation
@@ -139,23 +156,36 @@ export class TrainingRun {
   private behind = false; // whether the others' new weights are still to be taken
   private feeds: Record<string, unknown> = {};
   private fetches: Record<string, unknown>[] = []; // for a step's first batch, and for further ones
+  readonly sessionMs: RunParts["sessionMs"];
+  private readonly plan: RunParts["plan"];
+  private readonly optimiser: RunParts["optimiser"];
+  private readonly wasm: RunParts["wasm"];
+  private readonly runtime: RunParts["runtime"];
+  private readonly session: RunParts["session"];
+  private readonly rooms: RunParts["rooms"];
+  private readonly scalars: RunParts["scalars"];
+  private readonly gradients: RunParts["gradients"];
+  private readonly span: RunParts["span"];
+  private readonly owned: RunParts["owned"];
+  private readonly masks: RunParts["masks"];
+  private readonly exchange: RunParts["exchange"];
   private buffer: ArrayBuffer | undefined; // the memory the feeds and fetches point into
 
-  private constructor(
-    readonly sessionMs: number, // what ONNX Runtime took to load the model
-    private readonly plan: TrainingPlan,
-    private readonly optimiser: Optimiser,
-    private readonly wasm: WasmInstance<Kernels>,
-    private readonly runtime: Runtime,
-    private readonly session: RuntimeSession,
-    private readonly rooms: readonly Room[],
-    private readonly scalars: number, // address
-    private readonly gradients: Gradients,
-    private readonly span: Span, // of the results, what this worker owns
-    private readonly owned: ReadonlySet<string>, // names of the parameters in it
-    private readonly masks: readonly number[],
-    private readonly exchange: Exchange | undefined,
-  ) {}
+  private constructor(parts: RunParts) {
+    this.sessionMs = parts.sessionMs;
+    this.plan = parts.plan;
+    this.optimiser = parts.optimiser;
+    this.wasm = parts.wasm;
+    this.runtime = parts.runtime;
+    this.session = parts.session;
+    this.rooms = parts.rooms;
+    this.scalars = parts.scalars;
+    this.gradients = parts.gradients;
+    this.span = parts.span;
+    this.owned = parts.owned;
+    this.masks = parts.masks;
+    this.exchange = parts.exchange;
+  }
 
   static async open(plan: TrainingPlan, { rank, count, slots: memory }: Replica): Promise<TrainingRun> {
     const wasm = await loadWasm<Kernels>("train");
@@ -191,7 +221,7 @@ export class TrainingRun {
     // Our own choice of layouts stands: of the further rewritings one turns matrices more often than we do.
     const { runtime, session } = await createSession(plan.model, plan.options, "basic");
     const sessionMs = performance.now() - start;
-    const run = new TrainingRun(
+    const run = new TrainingRun({
       sessionMs,
       plan,
       optimiser,
@@ -200,12 +230,12 @@ export class TrainingRun {
       session,
       rooms,
       scalars,
-      { from, floats: resultFloats(trainable), whole: resultFloats(trainable.filter(comesWhole)) },
-      spans[rank],
-      new Set(owned.map(({ name }) => name)),
+      gradients: { from, floats: resultFloats(trainable), whole: resultFloats(trainable.filter(comesWhole)) },
+      span: spans[rank],
+      owned: new Set(owned.map(({ name }) => name)),
       masks,
-      memory && new Exchange(wasm, memory, rank, spans, from, weights[0]),
-    );
+      exchange: memory && new Exchange(wasm, memory, rank, spans, from, weights[0]),
+    });
     run.writeParameters(plan.parameters.map(({ data }) => data));
     for (const room of rooms)
       if (room.average) run.floats(room.average, room.length).set(run.floats(room.parameter, room.length));
