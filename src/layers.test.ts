@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "vitest";
+import { WORKERS } from "#base";
 
 // The ground first. A folder imports only from rows listed before its own.
 const LAYERS = [
@@ -50,6 +51,51 @@ for (const folder of folders) {
     assert.deepEqual(wrong, []);
   });
 }
+
+const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+
+test("every worker stands in the table of base, and those of the page are built with it", () => {
+  const found = sources.filter((file) => file.endsWith("-worker.ts")).map((file) => file.slice(0, -3));
+  assert.deepEqual(found.sort(), Object.keys(WORKERS).sort());
+  const [, built = ""] = /const WORKERS = \{(.*?)\};/s.exec(readFileSync("vite.config.ts", "utf8")) ?? [];
+  const inPage = Object.entries(WORKERS).filter(([, where]) => where.endsWith("page"));
+  assert.deepEqual(
+    [...built.matchAll(/"([^"]+)":/g)].map(([, name]) => name).sort(),
+    inPage.map(([name]) => name).sort(),
+  );
+});
+
+// Ops are made of tensors, and a tensor looks its op up in their table: when it is asked, not when the file is loaded.
+const READ_LATER = "tensor/ops/index.ts";
+
+/** The files that a source file needs when it is loaded; types are gone by then. */
+function needs(file: string): string[] {
+  const source = readFileSync(`src/${file}`, "utf8");
+  const imports = [
+    ...source.matchAll(/^(?:import|export)\s+(?!type\b)(?:(\{[^}]*\}|[^"{]*?)\s*from\s*)?"(\.[^"]+)\.js"/gm),
+  ];
+  return imports
+    .filter(([, names = ""]) => !/^\{(\s*type \w+( as \w+)?,?)*\s*\}$/.test(names))
+    .map(([, , path]) => join(dirname(file), `${path}.ts`))
+    .filter((path) => path !== READ_LATER);
+}
+
+test("no file needs itself, however far around", () => {
+  const state = new Map<string, "open" | "done">();
+  const cycles: string[] = [];
+  const visit = (file: string, way: readonly string[]) => {
+    if (state.get(file) === "done" || !sources.includes(file)) return;
+    if (state.get(file) === "open") {
+      cycles.push([...way.slice(way.indexOf(file)), file].join(" -> "));
+      return;
+    }
+    state.set(file, "open");
+    for (const needed of needs(file)) visit(needed, [...way, file]);
+    state.set(file, "done");
+  };
+  for (const file of sources) visit(file, []);
+  assert.deepEqual(cycles, []);
+});
 
 test("every folder of src has its row", () => {
   const unknown = readdirSync("src", { withFileTypes: true }).filter((e) => e.isDirectory() && height(e.name) < 0);

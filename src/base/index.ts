@@ -38,6 +38,7 @@ export { type Calibrated, Calibration, type CalibrationBin } from "./statistics/
 export { kendallTau } from "./statistics/kendall.js";
 export { normalBelow, normalQuantile, Z95 } from "./statistics/normal.js";
 export { compileWasm, createMemory, loadWasm, WasmInstance } from "./wasm.js";
+export { WORKERS, type WorkerName } from "./worker-table.js";
 export {
   type Channel,
   openWorker,

@@ -1,5 +1,6 @@
 import { platform } from "#platform";
 import { messageOf, UserError } from "./errors.js";
+import type { WorkerName } from "./worker-table.js";
 
 /** The two ends of a worker's line, alike on Node and in the browser. */
 export interface Channel {
@@ -68,14 +69,14 @@ export class WorkerClient {
 }
 
 /** Starts one of our worker files, by its path below dist: "tensor/session-worker". */
-export const startWorker = (path: string): WorkerClient => new WorkerClient(platform.startWorker(path));
+export const startWorker = (path: WorkerName): WorkerClient => new WorkerClient(platform.startWorker(path));
 
 /** Several workers of one kind that share a stream of questions. */
 export class WorkerPool {
   private readonly workers: WorkerClient[];
   private turn = 0;
 
-  constructor(path: string, count: number) {
+  constructor(path: WorkerName, count: number) {
     this.workers = Array.from({ length: count }, () => startWorker(path));
   }
 
@@ -110,7 +111,7 @@ export class WorkerPool {
 }
 
 /** Starts a worker file for talk of any kind, not only questions and answers. */
-export const openWorker = (path: string): Channel => platform.startWorker(path);
+export const openWorker = (path: WorkerName): Channel => platform.startWorker(path);
 
 /** Inside such a worker: the line to whoever started it. */
 export const parentChannel = (): Channel => platform.parent();

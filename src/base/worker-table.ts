@@ -1,0 +1,14 @@
+/**
+ * Every program that runs in a worker, by its path below dist, and where it runs. Only what stands here can be started; those
+ * for the page are built with it (vite.config.ts), which a test of the layers holds to this table.
+ */
+export const WORKERS = {
+  "data/import-worker": "node",
+  "search/alphabeta/search-worker": "node and page",
+  "tensor/session-worker": "node and page",
+  "training/batches/batch-worker": "node",
+  "training/nnue/nnue-worker": "node",
+  "web/page/minds/mind-worker": "page",
+} as const;
+
+export type WorkerName = keyof typeof WORKERS;
