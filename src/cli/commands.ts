@@ -36,6 +36,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "bench infer": () => import("./bench/infer.js"),
   "bench moves": () => import("./bench/moves.js"),
   "bench search": () => import("./bench/search.js"),
+  "bench mcts": () => import("./bench/mcts.js"),
   "bench arena": () => import("./bench/arena.js"),
   studio: () => import("./studio.js"),
   nets: () => import("./nets.js"),

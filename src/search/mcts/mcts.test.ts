@@ -283,3 +283,38 @@ test("a full tree ends the search", async () => {
   assert.ok(nodes > 500 && nodes < 3000, `${nodes}`);
   assert.ok(hashFull > 900);
 });
+
+test("the tree of the last search is used again after the moves played, and only then", async () => {
+  const evaluator = new Fake(material);
+  const position = parseFen(START_FEN);
+  const search = new Mcts(evaluator);
+  const first = await search.search(position, { nodes: 400, multiPv: 2 });
+  const asked = evaluator.asked.length;
+  position.play(first.lines[0].pv[0]);
+  const next = await search.search(position, { nodes: 1, multiPv: 2 });
+  const visits = (list: Int32Array) => list.reduce((sum, each) => sum + each, 0);
+  assert.ok(visits(next.root.visits) >= 15, `${visits(next.root.visits)}`);
+  assert.ok(evaluator.asked.length - asked <= 1);
+  const elsewhere = await search.search(parseFen(MATES_IN_2[3]), { nodes: 1, multiPv: 2 });
+  assert.equal(visits(elsewhere.root.visits), 1);
+});
+
+test("a repetition that was a draw in the last tree is looked at anew when its first occurrence was played", async () => {
+  // The rook gives checks for ever; after two plies of it, one repetition of a game's position is no draw yet.
+  const position = parseFen("6k1/6p1/8/7Q/8/8/qr4PP/6K1 w - - 0 1");
+  const search = new Mcts(new Fake(material));
+  for (const word of ["h5e8", "g8h7", "e8h5", "h7g8"]) {
+    const { lines } = await search.search(position, { nodes: 1500 });
+    if (position.turn === "white") assert.equal(lines[0].scoreCp, 0, word);
+    position.play(parseUci(position, word) as number);
+  }
+  assert.equal(position.outcome(), undefined);
+  assert.equal((await search.search(position, { nodes: 1500 })).lines[0].scoreCp, 0);
+});
+
+test("halving gets all its simulations, whatever was visited before", async () => {
+  const position = parseFen("4k3/8/8/3q4/8/2N5/8/4K3 w - - 0 1"); // one move is far better than the others
+  const search = new Mcts(new Fake(material), { root: "gumbel" });
+  assert.equal((await search.search(position, { nodes: 400 })).nodes, 400);
+  assert.equal((await search.search(position, { nodes: 64 })).nodes, 64); // in the same tree
+});

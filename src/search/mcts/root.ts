@@ -107,10 +107,10 @@ export class Root {
     return ranked;
   }
 
-  /** Whether the runner-up could still catch up if it got all the simulations that are left. */
+  /** Whether the runner-up could still catch up if it got all the simulations that are left; halving plans for all of them. */
   canChange(simulationsLeft: number): boolean {
     const { smartPruning } = this.settings;
-    if (smartPruning === 0) return true;
+    if (smartPruning === 0 || this.gumbel) return true;
     const [best, second] = this.ranked();
     if (second === undefined) return false;
     const { visits } = this.tree;

@@ -50,6 +50,17 @@ function moveTransposes(model: OnnxModel): OnnxModel {
       }
     }
 
+    // Rows picked by known numbers from a turned matrix are columns of the matrix itself.
+    const turned = node.op === "Gather" && to.initialisers.get(node.inputs[1])?.shape.length === 1;
+    const matrixBefore = turned ? before(node.inputs[0]) : undefined;
+    if (matrixBefore) {
+      const perm = orderOf(matrixBefore);
+      const axis = perm[node.attributes["axis"] as number];
+      const picked = to.add("Gather", [matrixBefore.inputs[0], node.inputs[1]], { axis });
+      to.rename(node.outputs[0], to.add("Transpose", [picked], { perm }));
+      continue;
+    }
+
     const moved = node.inputs.map(before).find((producer) => producer !== undefined);
     if (moved && ELEMENTWISE.has(node.op)) {
       const perm = orderOf(moved);
