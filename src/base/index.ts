@@ -26,12 +26,12 @@ export {
   removeFolder,
   replaceFolder,
 } from "./folders.js";
-export { type LineBatch, readLineBatches, readLines } from "./lines.js";
+export { type LineBatch, readLineAt, readLineBatches, readLines } from "./lines.js";
 export { nearest, suggestion } from "./nearest.js";
 export { parsePlain } from "./plain-data.js";
 export type { Platform, Process, ProcessEnd, ProcessEvents, RandomBytes, Runtime, Scratch } from "./platform.js";
 export { findProgram, isProcessAlive, processKey, startProcess } from "./processes.js";
-export { Random } from "./random.js";
+export { mixSeed, Random } from "./random.js";
 export { loadRuntime, processors, runtimeFillsOutputs } from "./runtime.js";
 export { createScratch, Journal } from "./scratch.js";
 export { type Calibrated, Calibration, type CalibrationBin } from "./statistics/calibration.js";

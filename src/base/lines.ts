@@ -1,5 +1,6 @@
 import { concatBytes } from "./bytes.js";
 import { UserError } from "./errors.js";
+import type { RandomBytes } from "./platform.js";
 
 const NEWLINE = 10;
 const LONGEST_LINE = 1 << 26; // bytes; a longer one is not text but a mistake
@@ -61,4 +62,13 @@ export async function* readLineBatches(bytes: AsyncIterable<Uint8Array>, name: s
 /** The lines of a text, one by one; see readLineBatches. */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   for await (const { lines } of readLineBatches(bytes, name)) yield* lines;
+}
+
+/** The line of a file that begins at `byte`, without its end, which must be there. */
+export function readLineAt(file: RandomBytes, byte: number): string {
+  for (let length = 512; ; length *= 4) {
+    const bytes = file.read(byte, Math.min(length, file.size - byte));
+    const end = bytes.indexOf(10);
+    if (end >= 0) return new TextDecoder().decode(bytes.subarray(0, end));
+  }
 }

@@ -72,3 +72,14 @@ export class Random {
     this.state.set(saved);
   }
 }
+
+/** One number from several, for seeds that must not meet. */
+export function mixSeed(...numbers: readonly number[]): number {
+  let hash = 0x811c9dc5;
+  for (const number of numbers) {
+    hash = Math.imul(hash ^ (number | 0), 0x01000193);
+    hash = Math.imul(hash ^ Math.floor(number / 2 ** 32), 0x85ebca6b);
+    hash ^= hash >>> 13;
+  }
+  return hash | 0;
+}

@@ -1,5 +1,5 @@
 // Players asked about the positions of a file: what labels and variations have in common.
-import { Journal, messageOf, openBytes, openRandom, readLines, UserError } from "#base";
+import { Journal, messageOf, openBytes, openRandom, readLineAt, readLines, UserError } from "#base";
 import { formatFen, type Position, parseFen } from "#chess";
 import { type Choice, type Player, PlayerFault } from "#engine";
 import { type BagKind, createRecords, type DataRecord, openRecords } from "#formats";
@@ -259,7 +259,7 @@ async function writeAnswered<A extends object>(
       const labelled: DataRecord[] = [];
       for (const record of records) {
         const byte = known.get(...halves(positionOf(record.fen).key));
-        if (byte !== undefined) labelled.push(...question.recordsOf(record, readAnswer<A>(labels, byte)));
+        if (byte !== undefined) labelled.push(...question.recordsOf(record, JSON.parse(readLineAt(labels, byte)) as A));
       }
       await writer.write(labelled);
       result.written += labelled.length;
@@ -270,13 +270,5 @@ async function writeAnswered<A extends object>(
     throw error;
   } finally {
     labels.close();
-  }
-}
-
-function readAnswer<A>(journal: { size: number; read(offset: number, length: number): Uint8Array }, byte: number): A {
-  for (let length = 512; ; length *= 4) {
-    const bytes = journal.read(byte, Math.min(length, journal.size - byte));
-    const end = bytes.indexOf(10);
-    if (end >= 0) return JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))) as A;
   }
 }

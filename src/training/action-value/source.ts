@@ -1,9 +1,9 @@
-import { Random } from "#base";
+import { mixSeed, Random } from "#base";
 import { bucketOf, FEN_TOKENS } from "#encodings";
 import { eachRecord } from "#formats";
 import type { Feeds } from "#tensor";
 import type { BatchSource } from "../batches/batch-source.js";
-import { GatheredRecords, mixSeed, RecordOrder } from "../batches/record-order.js";
+import { GatheredRecords, RecordOrder } from "../batches/record-order.js";
 import { BLOCK } from "../batches/record-source.js";
 import { type ActionData, MOVE_BYTES, movesIn } from "./data.js";
 

@@ -1,17 +1,6 @@
-import { concatBytes, Random } from "#base";
+import { concatBytes, mixSeed, Random } from "#base";
 import { core } from "#chess";
 import { BLOCK, type RecordSource } from "./record-source.js";
-
-/** One number from several, for seeds that must not meet. */
-export function mixSeed(...numbers: readonly number[]): number {
-  let hash = 0x811c9dc5;
-  for (const number of numbers) {
-    hash = Math.imul(hash ^ (number | 0), 0x01000193);
-    hash = Math.imul(hash ^ Math.floor(number / 2 ** 32), 0x85ebca6b);
-    hash ^= hash >>> 13;
-  }
-  return hash | 0;
-}
 
 /** Records that are gathered for a batch, one behind the other, and their numbers in the file. */
 export class GatheredRecords {

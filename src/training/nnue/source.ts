@@ -1,7 +1,7 @@
-import { UserError } from "#base";
+import { mixSeed, UserError } from "#base";
 import { badRecord } from "#formats";
 import type { BatchSource } from "../batches/batch-source.js";
-import { GatheredRecords, mixSeed, RecordOrder } from "../batches/record-order.js";
+import { GatheredRecords, RecordOrder } from "../batches/record-order.js";
 import { openRecordSource, type RecordSource } from "../batches/record-source.js";
 import type { NnueBatch } from "./trainer.js";
 
