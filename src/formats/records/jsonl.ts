@@ -1,28 +1,7 @@
 // One JSON object a line, the readable twin of every other format: docs/formats/jsonl.md
-import { createOutput, openBytes, readLineBatches, readText, UserError, writeFile } from "#base";
+import { createOutput, openBytes, readLineBatches, UserError } from "#base";
 import { badRecord, type DataRecord, type OnBad, type RecordReader, type RecordWriter, throwBad } from "./record.js";
-
-/** What stands beside a file of move indices: the table they refer to. */
-const sidecarOf = (path: string) => `${path}.meta.json`;
-
-async function readSidecar(path: string): Promise<string | undefined> {
-  const file = sidecarOf(path);
-  let text: string;
-  try {
-    text = await readText(file);
-  } catch (error) {
-    if ((error as UserError).code === "FILE_MISSING") return undefined;
-    throw error;
-  }
-  try {
-    const { moves } = JSON.parse(text) as { moves?: unknown };
-    if (typeof moves === "string") return moves;
-  } catch {} // said below
-  throw new UserError(
-    "JSONL_META",
-    `${file}: expected a JSON object that names a table, such as {"moves": "moves4672"}.`,
-  );
-}
+import { readSidecar, sidecarOf, writeSidecar } from "./sidecar.js";
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -120,8 +99,7 @@ export async function createJsonl(path: string, moves?: string): Promise<RecordW
     },
     async commit() {
       // The sidecar first: a file of indices is never seen without it.
-      if (indices && moves !== undefined && path !== "-")
-        await writeFile(sidecarOf(path), `${JSON.stringify({ moves })}\n`);
+      if (indices && moves !== undefined && path !== "-") await writeSidecar(path, moves);
       await output.commit();
     },
     abort: () => output.abort(),

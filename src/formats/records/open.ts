@@ -88,7 +88,7 @@ export async function createRecords(
     case "bagz":
       return createBag(path, kind, onBad);
     case "parquet":
-      return createParquet(path, onBad);
+      return createParquet(path, onBad, moves);
     case "bullet":
       throw new UserError("FORMAT_READ_ONLY", `${path}: bullet files are read, not written. Write .bin or .binpack.`);
   }

@@ -6,6 +6,7 @@ import { type BasicType, ByteWriter, ParquetWriter, schemaFromColumnData } from 
 import { createOutput, messageOf, type Output, openRandom, type RandomBytes, UserError } from "#base";
 import { badRecord, type DataRecord, type OnBad, type RecordReader, type RecordWriter, throwBad } from "./record.js";
 import { explainShard, shardPaths } from "./shards.js";
+import { readSidecar, writeSidecar } from "./sidecar.js";
 
 /** The columns of ChessDecoder's tables. q is win minus loss, d the share of draws, m the expected plies left. */
 export const DECODER_COLUMNS = [
@@ -118,10 +119,12 @@ export async function openParquet(
       );
     }
   }
+  const moves = await readSidecar(path);
   let done = 0;
   return {
     path,
     format: "parquet",
+    moves,
     records: tables.reduce((sum, { metadata }) => sum + Number(metadata.num_rows), 0),
     size: tables.reduce((sum, { file }) => sum + file.size, 0),
     get bytesRead() {
@@ -223,8 +226,11 @@ class TableWriter {
   }
 }
 
-/** Writes tables with the columns of the first rows. The shards of `name@N.parquet` take groups of rows in turn. */
-export async function createParquet(path: string, onBad: OnBad = throwBad): Promise<RecordWriter> {
+/**
+ * Writes tables with the columns of the first rows. The shards of `name@N.parquet` take groups of rows in turn. `moves`
+ * names the table of move indices in them, and is kept in a sidecar.
+ */
+export async function createParquet(path: string, onBad: OnBad = throwBad, moves?: string): Promise<RecordWriter> {
   const outputs: Output[] = [];
   for (const shard of shardPaths(path)) outputs.push(await createOutput(shard));
   let columns: Column[] | undefined;
@@ -272,6 +278,7 @@ export async function createParquet(path: string, onBad: OnBad = throwBad): Prom
         await abort();
         throw error;
       }
+      if (moves !== undefined) await writeSidecar(path, moves);
       for (const output of outputs) await output.commit();
     },
     abort,

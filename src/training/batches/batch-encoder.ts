@@ -189,8 +189,8 @@ export class BatchEncoder {
       }
       if (learnt === 0) throw new BadRow(i, "it has no legal move to learn.");
       if (several) normalise(policy.subarray(i * k, i * k + length), learnt, several.shares, i);
-      const scored = valueOfScore(score, scoreScale);
-      value[i] = targets[i].value ?? (result === undefined ? scored : (1 - share) * scored + share * result);
+      const found = targets[i].value ?? valueOfScore(score, scoreScale);
+      value[i] = result === undefined ? found : (1 - share) * found + share * result;
       if (!augment || !random) continue;
       const [row, indices] = [planes.subarray(i * size, (i + 1) * size), legal.subarray(i * k, i * k + length)];
       if (core.bytes[position + RIGHTS_AT] === 0 && random.next() < 0.5) {

@@ -1,12 +1,12 @@
 // Batches for training, made by worker threads while the network learns. Nothing here depends on who is ready first: what
 // a batch holds follows from the seed and its number alone, so that a run goes on exactly where it stopped.
-import { readText, UserError, WorkerPool } from "#base";
+import { mixSeed, readText, UserError, WorkerPool } from "#base";
 import { MOVE_TABLE_NAMES, type MoveTableName } from "#encodings";
 import { badRecord } from "#formats";
 import type { BatchEncoding, BatchKinds } from "./batch-encoder.js";
 import type { BatchRows, FileNotes } from "./batch-rows.js";
 import { type DataSource, parseSource } from "./data-source.js";
-import { GatheredRecords, mixSeed, RecordOrder } from "./record-order.js";
+import { GatheredRecords, RecordOrder } from "./record-order.js";
 import { BLOCK, openRecordSource, type RecordSource, windowsOf } from "./record-source.js";
 
 export interface BatchOptions<E extends BatchEncoding = BatchEncoding> {
@@ -232,7 +232,7 @@ function explain(
 
 /** The table of a file with move numbers, from what stands beside it. */
 async function moveTableOf(path: string): Promise<MoveTableName | undefined> {
-  if (!/\.jsonl/.test(path)) return undefined;
+  if (!/\.(jsonl|parquet)/.test(path)) return undefined;
   const text = await readText(`${path}.meta.json`).catch(() => "{}");
   const { moves } = JSON.parse(text) as { moves?: string };
   return MOVE_TABLE_NAMES.find((name) => name === moves);

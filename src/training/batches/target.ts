@@ -9,7 +9,7 @@ export interface Target {
   move: number; // 0 if there is none
   policy?: { table: MoveTable; shares: Readonly<Record<number, number>> }; // of several moves, instead of the one
   score: number;
-  value?: number; // -1..1, instead of the score
+  value?: number; // -1..1, instead of the score; of self-play, what the search found
   result: number | undefined;
   actions: readonly { move: Move; winProbability: number }[];
 }
@@ -39,7 +39,15 @@ export function targetOf(record: DataRecord, position: Position, table: MoveTabl
     if (!best) throw new UserError("RECORD_FIELD", '"moves" is empty.');
     return { move: best.move, score: best.score, result: undefined, actions };
   }
-  const valued = { score: 0, value: record.value ?? 0, result: undefined, actions: NO_ACTIONS };
+  // A game of self-play is remembered with its result as the value, and what the search found beside it.
+  const found = typeof record.root_value === "number" ? record.root_value : undefined;
+  const { value = 0 } = record;
+  const valued = {
+    score: 0,
+    value: found ?? value,
+    result: found === undefined ? undefined : value,
+    actions: NO_ACTIONS,
+  };
   if (record.policy) {
     const name = Array.isArray(record.policy) ? "moves4288" : table; // a list says by its length what it is
     if (!name) throw new UserError("RECORD_MOVE", "nothing says which table the numbers of its moves belong to.");
