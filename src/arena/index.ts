@@ -1,4 +1,4 @@
-export type { Adjudication } from "./adjudication.js";
+export { type Adjudication, Adjudicator } from "./adjudication.js";
 export {
   Agreement,
   askAbout,

@@ -15,6 +15,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "data dedupe": () => import("./data/dedupe.js"),
   "data distil": () => import("./data/distil.js"),
   recipes: () => import("./recipes.js"),
+  selfplay: () => import("./selfplay.js"),
   train: () => import("./train.js"),
   eval: () => import("./eval.js"),
   export: () => import("./export.js"),

@@ -26,6 +26,11 @@ export { type ImportOptions, type ImportResult, importGames } from "./import.js"
 export { type Inspection, inspectData } from "./inspect.js";
 export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions } from "./label.js";
 export { findMistakes, type JudgedPosition, type MistakeOptions } from "./mistakes.js";
+export type { SelfPlayGame } from "./selfplay/game.js";
+export type { SelfPlayCounts } from "./selfplay/game-journal.js";
+export { type PlayGames, runSelfPlay, type SelfPlayResult, type SelfPlayRunOptions } from "./selfplay/run.js";
+export { openSelfPlayer, type SelfPlayer } from "./selfplay/self-player.js";
+export { parseSelfPlay, type SelfPlayInput, type SelfPlaySpec } from "./selfplay/spec.js";
 export { openSets, type SetOptions } from "./sets.js";
 export { shuffleRecords } from "./shuffle.js";
 export { SPLIT_BY, splitRecords, validationPath } from "./split.js";

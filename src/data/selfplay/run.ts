@@ -1,0 +1,94 @@
+import type { SelfPlayGame } from "./game.js";
+import { GameJournal, type SelfPlayCounts } from "./game-journal.js";
+import { openSelfPlayer, type SelfPlayer, selfPlayKind } from "./self-player.js";
+import { parseSelfPlay, type SelfPlayInput, type SelfPlaySpec } from "./spec.js";
+import { outputKind, writeGames } from "./write.js";
+
+/** Plays the games of these numbers and hands each over as it ends, in any order. */
+export type PlayGames = (
+  spec: SelfPlaySpec,
+  games: Iterable<number>,
+  onGame: (game: SelfPlayGame) => Promise<void>,
+  signal: AbortSignal,
+) => Promise<void>;
+
+export interface SelfPlayRunOptions {
+  signal?: AbortSignal; // stops it; finished games wait beside the output for the next call
+  play?: PlayGames; // who plays; this thread by default
+  onProgress?(counts: SelfPlayCounts, before: number): void; // `before`: games of an earlier run
+}
+
+export type SelfPlayResult = SelfPlayCounts & { seconds: number };
+
+/**
+ * Lets a player play itself and writes what can be learnt of it. Finished games are kept in a journal beside the output, so
+ * that after a kill the same call plays only the games that are missing; the output is written when all are there, in the
+ * order of their numbers. The same spec gives the same bytes, whoever played the games and however often it was stopped.
+ */
+export async function runSelfPlay(
+  input: SelfPlayInput,
+  to: string,
+  options: SelfPlayRunOptions = {},
+): Promise<SelfPlayResult> {
+  const { play = playHere, signal = new AbortController().signal, onProgress } = options;
+  const spec = parseSelfPlay(input);
+  const kind = outputKind(to, selfPlayKind(spec));
+  const journal = await GameJournal.open(to, spec);
+  const { counts } = journal;
+  const before = counts.games;
+  const start = performance.now();
+  try {
+    const keep = async (game: SelfPlayGame) => {
+      await journal.append(game);
+      onProgress?.(counts, before);
+    };
+    if (before < spec.games) await play(spec, journal.missing(), keep, signal);
+    signal.throwIfAborted();
+    await writeGames(to, kind, journal.read());
+  } finally {
+    await journal.close();
+  }
+  await journal.remove();
+  return { ...counts, seconds: (performance.now() - start) / 1000 };
+}
+
+const playHere: PlayGames = async (spec, games, onGame, signal) => {
+  const player = await openSelfPlayer(spec);
+  try {
+    await playAll(player, games, onGame, signal);
+  } finally {
+    await player.close();
+  }
+};
+
+/** Plays games with as many at once as the player likes. */
+export async function playAll(
+  player: SelfPlayer,
+  games: Iterable<number>,
+  onGame: (game: SelfPlayGame) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  // A controller for each slot: thousands of games would listen to one signal.
+  const stops = Array.from({ length: player.concurrency }, () => new AbortController());
+  const stopAll = (reason: unknown) => {
+    for (const stop of stops) stop.abort(reason);
+  };
+  const relay = () => stopAll(signal.reason);
+  if (signal.aborted) relay();
+  signal.addEventListener("abort", relay, { once: true });
+  const waiting = games[Symbol.iterator]();
+  let failure: unknown;
+  const slots = stops.map(async (stop) => {
+    try {
+      for (let next = waiting.next(); !next.done && !stop.signal.aborted; next = waiting.next())
+        await onGame(await player.play(next.value, stop.signal));
+    } catch (error) {
+      failure ??= error;
+      stopAll(error);
+    }
+  });
+  await Promise.all(slots);
+  signal.removeEventListener("abort", relay);
+  signal.throwIfAborted();
+  if (failure !== undefined) throw failure;
+}
