@@ -17,6 +17,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   recipes: () => import("./recipes.js"),
   selfplay: () => import("./selfplay.js"),
   train: () => import("./train.js"),
+  learn: () => import("./learn.js"),
   eval: () => import("./eval.js"),
   export: () => import("./export.js"),
   match: () => import("./match.js"),

@@ -15,6 +15,7 @@ export type PlayGames = (
 export interface SelfPlayRunOptions {
   signal?: AbortSignal; // stops it; finished games wait beside the output for the next call
   play?: PlayGames; // who plays; this thread by default
+  keepGames?: boolean; // leaves the journal of the games beside the output
   onProgress?(counts: SelfPlayCounts, before: number): void; // `before`: games of an earlier run
 }
 
@@ -30,7 +31,7 @@ export async function runSelfPlay(
   to: string,
   options: SelfPlayRunOptions = {},
 ): Promise<SelfPlayResult> {
-  const { play = playHere, signal = new AbortController().signal, onProgress } = options;
+  const { play = playHere, signal = new AbortController().signal, keepGames = false, onProgress } = options;
   const spec = parseSelfPlay(input);
   const kind = outputKind(to, selfPlayKind(spec));
   const journal = await GameJournal.open(to, spec);
@@ -48,7 +49,7 @@ export async function runSelfPlay(
   } finally {
     await journal.close();
   }
-  await journal.remove();
+  if (!keepGames) await journal.remove();
   return { ...counts, seconds: (performance.now() - start) / 1000 };
 }
 
