@@ -91,7 +91,7 @@ export async function learnGames(work: Work): Promise<Generation["training"]> {
   if (trained.stopped === "interrupted") throw signal.reason;
   const last = `${folder}/epoch_${String(epochs).padStart(3, "0")}`;
   await saveNetwork(networkFolder(run, generation.number), await readBytes(await findWeights(last)));
-  const loss = trained.history[trained.history.length - 1].train_loss;
+  const loss = trained.history[trained.history.length - 1].train.loss;
   return { positions: trained.steps * config.batchSize * config.accumulate, steps: trained.steps, loss };
 }
 

@@ -1,10 +1,9 @@
 import { type GameRecord, type OpeningBook, playGame } from "#arena";
 import { mixSeed, processors, Random, UserError } from "#base";
 import { valueOfScore } from "#chess";
-import { type Player, parsePlayer, resolvePlayer } from "#engine";
+import { openEvaluator, type Player, parsePlayer, resolvePlayer } from "#engine";
 import { type Evaluator, findOption, MCTS_OPTIONS, type MctsSettings, parseOptionValues } from "#search";
 import { loadBook } from "../book.js";
-import { openEvaluator } from "./evaluator.js";
 import { gameOf, judgeResignation, type SearchedPosition, type SelfPlayGame } from "./game.js";
 import { drawOpening } from "./openings.js";
 import type { SelfPlaySpec } from "./spec.js";
