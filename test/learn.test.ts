@@ -80,16 +80,16 @@ test.each([["nnue", "games.bin"]] as const)(
     assert.equal(last.code, 0, last.errors);
     assert.deepEqual(outcome(name, games), outcome(`${family}-whole`, games));
   },
-  120_000,
+  300_000,
 );
 
 test("self-play that is killed again and again writes the bytes of one that was never stopped", async () => {
-  const play = (out: string) => ["selfplay", "uniform@mcts", "-o", join(folder, out), "--games", "24", "--nodes", "30", "--max-moves", "30"]; // biome-ignore format: a list
+  const play = (out: string) => ["selfplay", "uniform@mcts", "-o", join(folder, out), "--games", "40", "--nodes", "16", "--max-moves", "20"]; // biome-ignore format: a list
   const whole = await run(play("whole.jsonl"));
   assert.equal(whole.code, 0, whole.errors);
   const journal = join(folder, "killed.jsonl.games");
   const lines = () => (existsSync(journal) ? readFileSync(journal, "utf8").split("\n").length : 0);
-  for (const enough of [4, 12]) {
+  for (const enough of [3, 9]) {
     const { signal } = await run(play("killed.jsonl"), () => lines() > enough);
     assert.equal(signal, "SIGKILL");
   }
@@ -101,7 +101,7 @@ test("self-play that is killed again and again writes the bytes of one that was 
   const { seconds: _, ...counts } = JSON.parse(last.out);
   const { seconds: __, ...expected } = JSON.parse(whole.out);
   assert.deepEqual(counts, expected);
-}, 60_000);
+}, 240_000);
 
 test("the table of a run is shown without a recipe, and a run is not begun twice", async () => {
   const run1 = join(folder, "nnue-whole");
@@ -112,4 +112,4 @@ test("the table of a run is shown without a recipe, and a run is not begun twice
   assert.match(again.errors, /holds a run already.*\n.*--resume/);
   const none = await run(["learn", "--run", join(folder, "none")]);
   assert.match(none.errors, /holds no run/);
-});
+}, 60_000);

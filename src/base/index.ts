@@ -26,6 +26,7 @@ export {
   removeFolder,
   replaceFolder,
 } from "./folders.js";
+export { workInSlots } from "./in-slots.js";
 export { type LineBatch, readLineAt, readLineBatches, readLines } from "./lines.js";
 export { nearest, suggestion } from "./nearest.js";
 export { parsePlain } from "./plain-data.js";

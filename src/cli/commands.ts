@@ -18,6 +18,8 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   selfplay: () => import("./selfplay.js"),
   train: () => import("./train.js"),
   learn: () => import("./learn.js"),
+  worker: () => import("./worker.js"),
+  "cluster status": () => import("./cluster-status.js"),
   eval: () => import("./eval.js"),
   export: () => import("./export.js"),
   match: () => import("./match.js"),

@@ -12,6 +12,7 @@ import {
   runLearning,
 } from "#learn";
 import { percent } from "#training";
+import { CLUSTER_OPTION, withTransport } from "./cluster.js";
 import { command } from "./command.js";
 import { formatCount, formatDuration } from "./progress.js";
 
@@ -37,9 +38,10 @@ export default command({
     resume: { type: "boolean", help: "resume the run in that folder" },
     generations: { type: "integer", minimum: 1, help: "generations in all, instead of the recipe's" },
     hours: { type: "number", minimum: 0, help: "stop after so many hours, to be resumed" },
+    ...CLUSTER_OPTION,
   },
 
-  async run({ recipe: file, run, resume, generations, hours }, io) {
+  async run({ recipe: file, run, resume, generations, hours, cluster }, io) {
     if (file === undefined && run === undefined)
       throw new UserError("RECIPE_MISSING", "Name a recipe, as recipes/learn-residual.yaml, or a run with --run.");
     const folder = run ?? `runs/${basename(file ?? "").replace(/\.ya?ml$/, "")}`;
@@ -53,15 +55,18 @@ export default command({
     const advice = `Resume it with: tabiya learn --run ${folder} --resume`;
     io.note(`everything is kept in ${folder}`);
     const options: LearnOptions = { run: folder, recipe, resume, generations, hours, signal: io.signal };
-    const state = await runLearning({
-      ...options,
-      onProgress: (generation, progress) => io.progress(describeProgress(generation, progress)),
-      onPhase(state, generation) {
-        const line = describePhase(generation);
-        if (line !== undefined) io.note(line);
-        if (generation.phase === "done") io.note(formatRow(listGenerations(state)[generation.number - 1]));
-      },
-    }).catch((error: unknown) => {
+    const state = await withTransport(cluster, (play) =>
+      runLearning({
+        ...options,
+        play,
+        onProgress: (generation, progress) => io.progress(describeProgress(generation, progress)),
+        onPhase(state, generation) {
+          const line = describePhase(generation);
+          if (line !== undefined) io.note(line);
+          if (generation.phase === "done") io.note(formatRow(listGenerations(state)[generation.number - 1]));
+        },
+      }),
+    ).catch((error: unknown) => {
       if (io.signal.aborted) io.note(`Stopped and saved. ${advice}`);
       if (error instanceof UserError && error.code === "RUN_EXISTS")
         throw new UserError(error.code, `${error.message}\n${advice}`);

@@ -1,5 +1,6 @@
 import { UserError } from "#base";
 import { runSelfPlay, type SelfPlayCounts } from "#data";
+import { CLUSTER_OPTION, withTransport } from "./cluster.js";
 import { command } from "./command.js";
 import { parseRule } from "./contest.js";
 import { formatCount, ProgressBar } from "./progress.js";
@@ -16,6 +17,7 @@ export default command({
     "tabiya selfplay runs/a@mcts -o games.jsonl --games 1000 --nodes 64",
     "tabiya selfplay runs/a@mcts?root=puct -o games.parquet --games 1000 --nodes 400 --full-share 1 --openings book.epd",
     "tabiya selfplay nnue@ab -o games.bin --games 10000 --nodes 5000 --draw 40,8,10 --json",
+    "tabiya selfplay runs/a@mcts -o games.jsonl --games 100000 --nodes 64 --cluster redis://localhost:6379",
   ],
   arguments: { player: { help: "NET@mcts or NET@ab, with options of the search behind a question mark" } },
   options: {
@@ -47,6 +49,7 @@ export default command({
     },
     material: { help: "points,moves: won by whom is so many points of material ahead for so many moves, as 9,10" },
     maxMoves: { type: "integer", minimum: 1, help: "moves after which a game is cut off; 200 by default" },
+    ...CLUSTER_OPTION,
   },
 
   async run(values, io) {
@@ -68,16 +71,19 @@ export default command({
     const start = performance.now();
     let bar: ProgressBar | undefined;
     let first: SelfPlayCounts | undefined;
-    const result = await runSelfPlay(spec, out, {
-      signal: io.signal,
-      onProgress(counts, before) {
-        if (before > 0 && !first) io.note(`${out}: ${before} games were played before.`);
-        first ??= { ...counts };
-        bar ??= new ProgressBar(io, "games", before);
-        const rate = (counts.positions - first.positions) / ((performance.now() - start) / 1000);
-        bar.show(counts.games, counts.games, games, `, ${formatCount(rate)} positions/s`);
-      },
-    }).catch((error: unknown) => {
+    const result = await withTransport(values.cluster, (play) =>
+      runSelfPlay(spec, out, {
+        signal: io.signal,
+        play,
+        onProgress(counts, before) {
+          if (before > 0 && !first) io.note(`${out}: ${before} games were played before.`);
+          first ??= { ...counts };
+          bar ??= new ProgressBar(io, "games", before);
+          const rate = (counts.positions - first.positions) / ((performance.now() - start) / 1000);
+          bar.show(counts.games, counts.games, games, `, ${formatCount(rate)} positions/s`);
+        },
+      }),
+    ).catch((error: unknown) => {
       if (io.signal.aborted) io.note("interrupted; the same command plays the games that are missing.");
       throw error;
     });

@@ -38,7 +38,7 @@ const SCHEMA = z.strictObject({
     .prefault({}),
   ladder: z
     .strictObject({
-      players: z.array(z.string()).default(["random", "builtin@ab:1", "rollouts@mcts:200"]), // that never change
+      players: z.array(z.string()).default(["random", "builtin@ab:100", "rollouts@mcts:200"]), // that never change
       games: whole.default(20), // against each, and against the first network
       every: count.default(1), // generations
     })

@@ -1,6 +1,7 @@
+import { workInSlots } from "#base";
 import type { SelfPlayGame } from "./game.js";
 import { GameJournal, type SelfPlayCounts } from "./game-journal.js";
-import { openSelfPlayer, type SelfPlayer, selfPlayKind } from "./self-player.js";
+import { openSelfPlayer, selfPlayKind } from "./self-player.js";
 import { parseSelfPlay, type SelfPlayInput, type SelfPlaySpec } from "./spec.js";
 import { outputKind, writeGames } from "./write.js";
 
@@ -56,40 +57,9 @@ export async function runSelfPlay(
 const playHere: PlayGames = async (spec, games, onGame, signal) => {
   const player = await openSelfPlayer(spec);
   try {
-    await playAll(player, games, onGame, signal);
+    const { concurrency: slots } = player;
+    await workInSlots(games, { slots, signal }, async (game, stop) => onGame(await player.play(game, stop)));
   } finally {
     await player.close();
   }
 };
-
-/** Plays games with as many at once as the player likes. */
-export async function playAll(
-  player: SelfPlayer,
-  games: Iterable<number>,
-  onGame: (game: SelfPlayGame) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  // A controller for each slot: thousands of games would listen to one signal.
-  const stops = Array.from({ length: player.concurrency }, () => new AbortController());
-  const stopAll = (reason: unknown) => {
-    for (const stop of stops) stop.abort(reason);
-  };
-  const relay = () => stopAll(signal.reason);
-  if (signal.aborted) relay();
-  signal.addEventListener("abort", relay, { once: true });
-  const waiting = games[Symbol.iterator]();
-  let failure: unknown;
-  const slots = stops.map(async (stop) => {
-    try {
-      for (let next = waiting.next(); !next.done && !stop.signal.aborted; next = waiting.next())
-        await onGame(await player.play(next.value, stop.signal));
-    } catch (error) {
-      failure ??= error;
-      stopAll(error);
-    }
-  });
-  await Promise.all(slots);
-  signal.removeEventListener("abort", relay);
-  signal.throwIfAborted();
-  if (failure !== undefined) throw failure;
-}

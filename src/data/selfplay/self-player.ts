@@ -28,11 +28,14 @@ interface Seat {
 /** Many trees grow over one evaluator, whose batches they fill together. */
 const TREES_PER_BATCH = 2;
 
-/** Opens the network and the book of a spec. */
-export async function openSelfPlayer(spec: SelfPlaySpec): Promise<SelfPlayer> {
+/**
+ * Opens the network and the book of a spec. The network computes with so many threads (0: one per core); with another number
+ * of them its answers may differ in the last digit, and so may games.
+ */
+export async function openSelfPlayer(spec: SelfPlaySpec, { threads = 1 } = {}): Promise<SelfPlayer> {
   const { file, plies } = spec.openings;
   const book = file === undefined ? undefined : await loadBook(file, plies);
-  return selfPlayKind(spec) === "alphabeta" ? openAlphaBeta(spec, book) : openTrees(spec, book);
+  return selfPlayKind(spec) === "alphabeta" ? openAlphaBeta(spec, book, threads) : openTrees(spec, book, threads);
 }
 
 /** How a spec's player thinks, known before it is opened. */
@@ -53,11 +56,11 @@ function searchOf(text: string): "mcts" | "ab" {
   );
 }
 
-async function openTrees(spec: SelfPlaySpec, book: OpeningBook | undefined): Promise<SelfPlayer> {
+async function openTrees(spec: SelfPlaySpec, book: OpeningBook | undefined, threads: number): Promise<SelfPlayer> {
   const text = parsePlayer(spec.player);
   if (text.kind !== "network") throw new Error("internal: a foreign engine has no tree");
   const settings = settingsOf(spec.player, text.options);
-  const evaluator: Evaluator = await openEvaluator(text.network);
+  const evaluator: Evaluator = await openEvaluator(text.network, { threads });
   const sit = (random: Random): Seat => {
     const player = new TreePlayer(evaluator, settings, spec, random);
     return { player, searched: () => player.searched, leave: () => player.close() };
@@ -70,14 +73,14 @@ async function openTrees(spec: SelfPlaySpec, book: OpeningBook | undefined): Pro
   };
 }
 
-async function openAlphaBeta(spec: SelfPlaySpec, book: OpeningBook | undefined): Promise<SelfPlayer> {
+async function openAlphaBeta(spec: SelfPlaySpec, book: OpeningBook | undefined, threads: number): Promise<SelfPlayer> {
   const idle: Player[] = [await resolvePlayer(spec.player)];
   const searched = ({ moves }: GameRecord) =>
     moves.flatMap(({ thought }, ply) =>
       thought ? [{ ply, value: valueOfScore(thought.lines[0]?.scoreCp ?? 0) }] : [],
     );
   return {
-    concurrency: processors(),
+    concurrency: threads || processors(),
     kind: "alphabeta",
     async play(game, signal) {
       const player = idle.pop() ?? (await resolvePlayer(spec.player));

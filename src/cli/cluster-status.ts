@@ -1,0 +1,27 @@
+import { UserError } from "#base";
+import { readStatus } from "#cluster";
+import { command } from "./command.js";
+
+export default command({
+  name: "cluster status",
+  summary: "Show the queue and the workers of a cluster.",
+  examples: [
+    "tabiya cluster status --cluster redis://localhost:6379",
+    "tabiya cluster status --cluster redis://localhost:6379 --json",
+  ],
+  options: { cluster: { help: "address of the Redis, as redis://HOST:6379" } },
+
+  async run({ cluster }, io) {
+    if (cluster === undefined)
+      throw new UserError("OPTION_MISSING", "Say which cluster: --cluster redis://localhost:6379");
+    const status = await readStatus(cluster);
+    for (const { name, waiting, active, completed, failed, delayed } of status.queues)
+      io.print(
+        `${name}: ${waiting} waiting, ${active} active, ${delayed} to be tried again, ${completed} done, ${failed} failed`,
+      );
+    io.print(`${status.workers.length} workers, ${status.rates.jobsPerMinute.toFixed(1)} jobs a minute`);
+    for (const { address, seconds } of status.workers) io.print(`  ${address}, for ${seconds} s`);
+    for (const { id, reason } of status.failures) io.print(`  failed: ${id.slice(0, 12)}: ${reason}`);
+    return status;
+  },
+});

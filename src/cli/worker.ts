@@ -1,0 +1,41 @@
+import { UserError } from "#base";
+import { runWorker } from "#cluster";
+import { withFolder } from "./cluster.js";
+import { command } from "./command.js";
+
+export default command({
+  name: "worker",
+  summary: "Work for a cluster: play the games that tabiya selfplay and tabiya learn put on a Redis.",
+  details:
+    "Start one on every machine. Networks come by their hashes from the Redis; nothing else is needed. Ctrl-C or SIGTERM ends it\n" +
+    "after the jobs at hand; the jobs of one that was killed are given to another. docs/cluster.md tells more.",
+  examples: [
+    "tabiya worker --cluster redis://10.0.0.1:6379",
+    "tabiya worker --cluster redis://:password@host:6379 --capacity 8",
+  ],
+  options: {
+    cluster: { help: "address of the Redis, as redis://HOST:6379" },
+    capacity: { type: "integer", minimum: 1, help: "threads; one per core by default" },
+  },
+
+  async run({ cluster, capacity }, io) {
+    if (cluster === undefined)
+      throw new UserError("OPTION_MISSING", "Say which cluster: --cluster redis://localhost:6379");
+    const counts = { done: 0, failed: 0 };
+    await withFolder((cache) =>
+      runWorker({
+        cluster,
+        cache,
+        capacity,
+        signal: io.signal,
+        onReady: () => io.note("ready; waiting for jobs"),
+        onJob({ kind, error }) {
+          counts[error === undefined ? "done" : "failed"]++;
+          if (error !== undefined) io.note(`a job of ${kind} failed: ${error}`);
+          io.progress(`${counts.done} jobs done, ${counts.failed} failed`);
+        },
+      }),
+    );
+    return counts;
+  },
+});
