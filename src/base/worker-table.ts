@@ -3,6 +3,7 @@
  * for the page are built with it (vite.config.ts), which a test of the layers holds to this table.
  */
 export const WORKERS = {
+  "cluster/jobs/job-worker": "node",
   "data/import-worker": "node",
   "search/alphabeta/search-worker": "node and page",
   "tensor/session-worker": "node and page",

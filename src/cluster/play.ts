@@ -1,7 +1,9 @@
 import { UserError, workInSlots } from "#base";
 import type { PlayGames, SelfPlayGame } from "#data";
 import { parsePlayer, readNetworkFile } from "#engine";
-import { BARE_NETWORKS, renameNetwork } from "./jobs/job.js";
+import { BARE_NETWORKS, namedNetwork, nameNetwork, renameNetwork } from "./jobs/job.js";
+import { sha256 } from "./stores/hash.js";
+import type { FileStore } from "./stores/store.js";
 import type { Transport } from "./transports/transport.js";
 
 /** Self-play as jobs: games are cut into jobs, as many under way as the transport has room for. */
@@ -10,14 +12,20 @@ export const playByJobs =
   async (spec, games, onGame, signal) => {
     const { store, capacity, gamesPerJob } = transport;
     const { network } = networkOf(spec.player);
-    const player = BARE_NETWORKS.includes(network)
-      ? spec.player
-      : renameNetwork(spec.player, `sha256:${await store.put((await readNetworkFile(network)).bytes)}`);
+    const player = BARE_NETWORKS.includes(network) ? spec.player : await send(spec.player, network, store);
     await workInSlots(cut(games, gamesPerJob), { slots: capacity, signal }, async (numbers, stop) => {
       const job = { kind: "selfplay", spec: { ...spec, player }, games: numbers } as const;
       for (const game of parseResult(await transport.run(job, stop), numbers)) await onGame(game);
     });
   };
+
+/** Puts the network of a player into the store, and names it by its hash. */
+async function send(player: string, network: string, store: FileStore): Promise<string> {
+  const { bytes, path } = await readNetworkFile(network);
+  const name = (hash: string) => renameNetwork(player, nameNetwork(hash, path));
+  const ending = namedNetwork(name(await sha256(bytes)))?.ending;
+  return name(await store.put(bytes, ending));
+}
 
 function networkOf(player: string) {
   const spec = parsePlayer(player);

@@ -23,7 +23,7 @@ channel.listen((message) => {
   const told = message as Told;
   if (told.type === "open") {
     const { networks, threads } = told;
-    runner = new JobRunner({ network: async (hash) => `${networks}/${hash}`, threads });
+    runner = new JobRunner({ network: ({ hash, ending }) => `${networks}/${hash}${ending}`, threads });
   } else if (told.type === "stop") stops.get(told.id)?.abort();
   else void work(told.id, told.job);
 });

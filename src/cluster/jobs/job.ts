@@ -5,7 +5,7 @@ import { parsePlain, UserError } from "#base";
 import { parseSelfPlay, type SelfPlaySpec } from "#data";
 import { sha256 } from "../stores/hash.js";
 
-/** Games of self-play. The player's network is named by its hash, as sha256:HEX@mcts; the result is a line for each game. */
+/** Games of self-play. The player's network is named by its hash, as sha256:HEX.safetensors@mcts; the result is a line for each game. */
 export interface SelfPlayJob {
   kind: "selfplay";
   spec: SelfPlaySpec;
@@ -17,10 +17,23 @@ export type Job = SelfPlayJob;
 /** The name of a job: equal for equal work. */
 export const jobId = (job: Job): Promise<string> => sha256(new TextEncoder().encode(JSON.stringify(job)));
 
-const NAMED = /^sha256:([0-9a-f]{64})(@.*)?$/s;
+const NAMED = /^sha256:([0-9a-f]{64})((?:\.[a-z]{1,12}){1,2})@/;
 
-/** The hash by which a player names its network; undefined if it names it otherwise. */
-export const networkHash = (player: string): string | undefined => NAMED.exec(player)?.[1];
+/** A network by its hash; the ending of its name tells what kind of file it is, as .safetensors. */
+export interface NamedNetwork {
+  hash: string;
+  ending: string;
+}
+
+/** The network of a player, if it is named by its hash, as sha256:HEX.safetensors@mcts. */
+export function namedNetwork(player: string): NamedNetwork | undefined {
+  const match = NAMED.exec(player);
+  return match ? { hash: match[1], ending: match[2] } : undefined;
+}
+
+/** The name of a network file for jobs. */
+export const nameNetwork = (hash: string, path: string): string =>
+  `sha256:${hash}${/((?:\.[a-z]{1,12}){1,2})$/.exec(path.toLowerCase())?.[1] ?? ".safetensors"}`;
 
 /** The same player with its network named by another text. */
 export function renameNetwork(player: string, name: string): string {
@@ -39,8 +52,11 @@ export function parseJob(value: unknown): Job {
   const { kind, spec, games } = parsePlain(SCHEMA, value, "job");
   const parsed = parseSelfPlay(spec, "job");
   const network = parsed.player.slice(0, Math.max(0, parsed.player.lastIndexOf("@")));
-  if (networkHash(parsed.player) === undefined && !BARE_NETWORKS.includes(network))
-    throw new UserError("JOB_NETWORK", `job: its network is "${network}", expected one named by its hash, sha256:HEX.`);
+  if (!namedNetwork(parsed.player) && !BARE_NETWORKS.includes(network))
+    throw new UserError(
+      "JOB_NETWORK",
+      `job: its network is "${network}", expected one named by its hash, sha256:HEX.ENDING.`,
+    );
   if (parsed.openings.file !== undefined)
     throw new UserError(
       "JOB_FILE",

@@ -1,5 +1,5 @@
 import { openSelfPlayer, type SelfPlayer } from "#data";
-import { type Job, networkHash, renameNetwork } from "./job.js";
+import { type Job, type NamedNetwork, namedNetwork, renameNetwork } from "./job.js";
 import { Slots } from "./slots.js";
 
 interface Table {
@@ -13,7 +13,7 @@ export class JobRunner {
 
   constructor(
     private readonly options: {
-      network(hash: string): Promise<string>; // the path of a network
+      network(name: NamedNetwork): string; // the path of a network
       threads: number; // for each network to compute with; 0: one per core
     },
   ) {}
@@ -38,8 +38,8 @@ export class JobRunner {
   }
 
   private async open(spec: Job["spec"]): Promise<Table> {
-    const hash = networkHash(spec.player);
-    const player = hash === undefined ? spec.player : renameNetwork(spec.player, await this.options.network(hash));
+    const named = namedNetwork(spec.player);
+    const player = named ? renameNetwork(spec.player, this.options.network(named)) : spec.player;
     const opened = await openSelfPlayer({ ...spec, player }, { threads: this.options.threads });
     return { player: opened, slots: new Slots(opened.concurrency) };
   }

@@ -6,16 +6,16 @@ import type { FileStore } from "./store.js";
 export class FolderStore implements FileStore {
   constructor(readonly folder: string) {}
 
-  async put(bytes: Uint8Array): Promise<string> {
+  async put(bytes: Uint8Array, ending = ""): Promise<string> {
     const hash = await sha256(bytes);
-    if ((await listFolder(this.folder))?.includes(hash)) return hash;
+    if ((await listFolder(this.folder))?.includes(hash + ending)) return hash;
     await makeFolder(this.folder);
-    await writeFile(`${this.folder}/${hash}`, bytes);
+    await writeFile(`${this.folder}/${hash}${ending}`, bytes);
     return hash;
   }
 
-  async get(hash: string): Promise<Uint8Array | undefined> {
-    const bytes = await readBytes(`${this.folder}/${hash}`).catch((error: UserError) => {
+  async get(hash: string, ending = ""): Promise<Uint8Array | undefined> {
+    const bytes = await readBytes(`${this.folder}/${hash}${ending}`).catch((error: UserError) => {
       if (error.code === "FILE_MISSING") return undefined;
       throw error;
     });

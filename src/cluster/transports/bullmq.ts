@@ -3,7 +3,7 @@
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { messageOf, processors, UserError } from "#base";
-import { type Job, jobId, networkHash, parseJob } from "../jobs/job.js";
+import { type Job, jobId, namedNetwork, parseJob } from "../jobs/job.js";
 import { FolderStore } from "../stores/folder.js";
 import { RedisStore } from "../stores/redis.js";
 import { EmbeddedTransport } from "./embedded.js";
@@ -121,12 +121,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const never = new AbortController().signal;
   const work = async (data: unknown): Promise<string> => {
     const job = parseJob(data);
-    const hash = networkHash(job.spec.player);
-    if (hash !== undefined && !(await local.get(hash))) {
-      const network = await shared.get(hash);
-      if (!network)
-        throw new UserError("NETWORK_MISSING", `network sha256:${hash} is not in the store, or is damaged.`);
-      await local.put(network);
+    const named = namedNetwork(job.spec.player);
+    if (named && !(await local.get(named.hash, named.ending))) {
+      const network = await shared.get(named.hash);
+      if (!network) throw new UserError("NETWORK_MISSING", `network ${named.hash} is not in the store, or is damaged.`);
+      await local.put(network, named.ending);
     }
     return shared.put(await threads.run(job, never));
   };
