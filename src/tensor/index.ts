@@ -1,9 +1,9 @@
 export { CachedSession, type CacheSpec } from "./cached-session.js";
 export { checkpoint } from "./checkpoint.js";
-export { emaDecayAt, updateEma } from "./ema.js";
+export { emaDecayAt } from "./ema.js";
 export { gradients } from "./gradients.js";
-export { concat, constant, DTYPES, type DType, input, MASKED, Tensor } from "./graph.js";
-export { type AttentionMask, attention, type OpenBlocks } from "./layers/attention.js";
+export { concat, constant, type DType, input, MASKED, Tensor } from "./graph.js";
+export { type AttentionMask, attention } from "./layers/attention.js";
 export { Conv3x3, conv3x3, toPlanes, toSquares } from "./layers/conv.js";
 export { balanceLoss, Experts, type ExpertsConfig, experts } from "./layers/experts.js";
 export { Embedding, embedding, Linear, linear } from "./layers/linear.js";
@@ -13,25 +13,13 @@ export { swiglu } from "./layers/swiglu.js";
 export { crossEntropy, histogram, meanSquaredError, twoHot } from "./losses.js";
 export { emitInference, exportOnnx } from "./onnx/export.js";
 export { type OnnxModel, writeOnnx } from "./onnx/model.js";
-export { calibrate, halfWeights, quantiseDynamic, quantiseStatic, type Ranges } from "./onnx/quantise.js";
+export { calibrate, halfWeights, quantiseDynamic, quantiseStatic } from "./onnx/quantise.js";
 export { withGradient } from "./ops/custom.js";
 export { rotary, rotaryTables } from "./ops/rotary.js";
 export { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
-export { ADADELTA_DEFAULTS, type AdadeltaConfig, adadelta } from "./optimisers/adadelta.js";
-export { ADAM_DEFAULTS, ADAMW_DEFAULTS, type AdamConfig, adam, adamW } from "./optimisers/adam.js";
-export { loadTrainModule, type TrainKernels, type TrainModule } from "./optimisers/kernels.js";
-export { allocateParameters, type ParameterSpec, view } from "./optimisers/layout.js";
-export {
-  clipScale,
-  globalNorm,
-  type Optimiser,
-  type OptimiserState,
-  type ParameterRange,
-  RULE_BYTES,
-  writeRule,
-} from "./optimisers/optimiser.js";
-export { SGD_DEFAULTS, type SgdConfig, sgd } from "./optimisers/sgd.js";
-export { full, type Initialiser, normal, Parameter, parameter, parametersOf, uniform } from "./parameter.js";
+export type { TrainKernels } from "./optimisers/kernels.js";
+export { type Optimiser, RULE_BYTES, writeRule } from "./optimisers/optimiser.js";
+export { full, normal, Parameter, parameter, parametersOf, uniform } from "./parameter.js";
 export {
   loadSafetensors,
   type NamedTensor,
