@@ -8,6 +8,7 @@ export default defineConfig({
     // The doors of package.json lead to dist/; tests read the sources instead, so that a test never runs stale code.
     alias: [
       { find: /^#platform$/, replacement: `${source}base/node.ts` },
+      { find: /^#runtime$/, replacement: `${source}base/node-runtime.ts` },
       { find: /^#([a-z]+)$/, replacement: `${source}$1/index.ts` },
     ],
   },

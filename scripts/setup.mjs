@@ -94,6 +94,9 @@ once("wasm", fingerprint(["assembly", "package-lock.json", "scripts/setup.mjs"])
       );
     }
   }
+  // For bundlers, which take modules along but not files: see src/base/browser.ts.
+  const chess = readFileSync("dist/wasm/chess.wasm").toString("base64");
+  writeFileSync("dist/wasm/chess.js", `export default "${chess}";\n`);
 });
 
 once("typescript", fingerprint(["src", "tsconfig.json", "package-lock.json"]), () => {

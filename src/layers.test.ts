@@ -20,6 +20,7 @@ const LAYERS = [
   ["cli"],
 ];
 const MAY_USE_NODE = ["base", "cli", "web"]; // of web only the server; the page is built for the browser
+const PRIVATE: Record<string, string> = { "#platform": "base", "#chess-wasm": "base", "#runtime": "tensor" }; // doors of one folder
 const height = (folder: string) => LAYERS.findIndex((row) => row.includes(folder));
 const folders = LAYERS.flat().filter((folder) => existsSync(`src/${folder}`));
 
@@ -34,8 +35,8 @@ function complaints(folder: string, file: string, source: string): string[] {
     }
     const door = path.slice(1);
     const allowed = path.startsWith("#")
-      ? path === "#platform"
-        ? folder === "base"
+      ? path in PRIVATE
+        ? folder === PRIVATE[path]
         : height(door) >= 0 && height(door) < height(folder)
       : !join(dirname(file), path).startsWith("..");
     if (!allowed) found.push(`src/${folder}/${file} imports ${path}`);

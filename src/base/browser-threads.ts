@@ -1,4 +1,4 @@
-import type { PlatformThreads, Runtime } from "./platform.js";
+import type { PlatformThreads } from "./platform.js";
 
 /** A file that stands beside the folder our bundle is in. Bundlers must leave the address as it is. */
 export const beside = (path: string): URL => new URL(/* @vite-ignore */ `../${path}`, import.meta.url);
@@ -10,7 +10,7 @@ interface WorkerScope {
   close(): void;
 }
 
-/** Workers and ONNX Runtime, the browser side. */
+/** Workers, the browser side. */
 export const threads: PlatformThreads = {
   startWorker(path) {
     const worker = new Worker(beside(`${path}.js`), { type: "module" }); // built as a program of its own
@@ -35,13 +35,6 @@ export const threads: PlatformThreads = {
     };
   },
 
-  async loadRuntime(device) {
-    // the build without graphics is half as large (14 MB) and opens a session in half the time
-    const runtime = await (device === "cpu" ? import("onnxruntime-web/wasm") : import("onnxruntime-web"));
-    runtime.env.wasm.wasmPaths = beside("ort/").href;
-    if (!globalThis.crossOriginIsolated) runtime.env.wasm.numThreads = 1; // threads need shared memory
-    return runtime as unknown as Runtime;
-  },
   processors: () => navigator.hardwareConcurrency,
   runtimeFillsOutputs: false,
 };

@@ -9,6 +9,8 @@ const unavailable = (path: string) =>
     `${path}: a page cannot write files or read parts of them. Use the program tabiya for this.`,
   );
 
+const fromBase64 = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+
 async function fetchOk(url: string | URL): Promise<Response> {
   const response = await fetch(url).catch((error: unknown) => {
     throw new UserError("FILE_MISSING", `${url}: could not be loaded (${error}).`);
@@ -53,6 +55,7 @@ function inflate(kind: "gzip" | "deflate", bytes: AsyncIterable<Uint8Array>): As
 export const platform: Platform = {
   ...threads,
   async readWasm(name) {
+    if (name === "chess") return fromBase64((await import("#chess-wasm")).default); // for bundles of the rules alone
     return (await fetchOk(beside(`wasm/${name}.wasm`))).arrayBuffer();
   },
   async openRaw(path) {

@@ -1,12 +1,11 @@
 import { availableParallelism } from "node:os";
 import { parentPort, Worker } from "node:worker_threads";
-import { UserError } from "./errors.js";
 import type { PlatformThreads } from "./platform.js";
 
 // src/base and dist/base are equally deep: workers always come from the built program, also in tests.
 const dist = new URL("../../dist/", import.meta.url);
 
-/** Worker threads and ONNX Runtime, the Node side. */
+/** Worker threads, the Node side. */
 export const threads: PlatformThreads = {
   startWorker(path) {
     const worker = new Worker(new URL(`${path}.js`, dist));
@@ -33,19 +32,6 @@ export const threads: PlatformThreads = {
     };
   },
 
-  async loadRuntime() {
-    try {
-      return await import("onnxruntime-node");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-      throw new UserError(
-        "RUNTIME_MISSING",
-        "This needs ONNX Runtime, which is not installed: it is large, and playing, analysing and NNUE training do without.\n" +
-          "Install it beside tabiya: npm install onnxruntime-node\n" +
-          "(where its own installer may not download, set ONNXRUNTIME_NODE_INSTALL=skip before.)",
-      );
-    }
-  },
   processors: availableParallelism,
   runtimeFillsOutputs: true,
 };

@@ -14,13 +14,12 @@ export interface Platform extends PlatformFiles, PlatformProcesses, PlatformThre
   readShipped(name: string): Promise<Uint8Array | undefined>;
 }
 
-/** Workers, and the runtime that computes in them. */
+/** Workers, and what is known of the runtime that computes in them. */
 export interface PlatformThreads {
   /** Starts a worker file, by its path below dist without the ending. */
   startWorker(path: string): Channel;
   /** Inside a worker: the line to whoever started it. */
   parent(): Channel;
-  loadRuntime(device: string): Promise<Runtime>;
   /** Processors this program may use. */
   processors(): number;
   /** Whether the runtime writes results into memory the caller provides. */

@@ -1,5 +1,6 @@
 /** The worker's side of sessions: ONNX Runtime, feeds and results. */
-import { loadRuntime, messageOf, type Runtime, suggestion, UserError } from "#base";
+import { messageOf, type Runtime, suggestion, UserError } from "#base";
+import { loadRuntime } from "#runtime";
 import type { DType } from "./graph.js";
 import { DEVICES, type Feeds, type SessionOptions, type TensorData, type Values } from "./session.js";
 
