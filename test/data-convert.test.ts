@@ -103,7 +103,6 @@ test("what cannot be converted is refused in one message and leaves nothing behi
     [golden("bin"), "x.bag", /Say with --kind/],
     [at("s@2.bagz"), "x.bin", /state_value records do not hold what scored records need/],
     [at("s@3.bagz"), "x.jsonl", /shard 0 of 3 is missing/],
-    [golden("bin"), "x.bf", /read, not written/],
     [golden("bin"), "x.csv", /its name does not say/],
     [at("missing.bin"), "x.jsonl", /no such file/],
   ] as const;
@@ -113,4 +112,16 @@ test("what cannot be converted is refused in one message and leaves nothing behi
     assert.match(stderr, message);
   }
   assert.deepEqual(readdirSync(folder).filter((file) => /^x|\.part$/.test(file)), []); // biome-ignore format: short
+});
+
+test("what ends with nothing leaves the file that was there, and exits 1", async () => {
+  const empty = join(folder, "empty.jsonl");
+  writeFileSync(empty, "");
+  for (const command of ["convert", "shuffle", "dedupe"]) {
+    const out = join(folder, `kept-${command}.jsonl`);
+    writeFileSync(out, "precious");
+    const { code } = await run(command, empty, "-o", out);
+    assert.equal(code, 1, command);
+    assert.equal(readFileSync(out, "utf8"), "precious", command);
+  }
 });

@@ -33,10 +33,11 @@ export default command({
   details:
     "The averaged weights are taken where the checkpoint has them; moments and all else that only training needs stay\n" +
     "behind. The difference is the largest one of any output from the network's own, over sample positions: of random\n" +
-    "games, or better of --data. The 8 bits of --int8 are fitted to these positions too.",
+    "games, or better of --data. The 8 bits of --int8 are fitted to these positions too.\n" +
+    "The ending of the file's name says the format, unless an option does.",
   examples: [
-    "tabiya export runs/a --onnx net.onnx",
-    "tabiya export runs/nnue --tnn net.tnn",
+    "tabiya export runs/a net.onnx",
+    "tabiya export runs/nnue net.tnn",
     "tabiya export maia-1500.pb.gz --onnx maia-1500.onnx",
     "tabiya export runs/nnue --nnue net.nnue --all",
     "tabiya export runs/a/best --int8 net.int8.onnx --data unseen.bin --json",
@@ -59,11 +60,13 @@ export default command({
   },
 
   async run({ checkpoint, out, data, samples, all, ...flags }, io) {
-    const asked = FORMATS.filter((format) => flags[format]);
+    const bySuffix = FORMATS.filter((format) => out.endsWith(`.${format}`));
+    const flagged = FORMATS.filter((format) => flags[format]);
+    const asked = flagged.length > 0 ? flagged : bySuffix;
     if (asked.length !== 1) {
       throw new UserError(
         "EXPORT_FORMAT",
-        `tabiya export: one of ${FORMATS.map((format) => `--${format}`).join(", ")} is needed, found ${asked.map((format) => `--${format}`).join(" and ") || "none"}.`,
+        `tabiya export: the name ${out} does not say which format: one of ${FORMATS.map((format) => `--${format}`).join(", ")} is needed, found ${asked.map((format) => `--${format}`).join(" and ") || "none"}.`,
       );
     }
     const positions = data === undefined ? randomPositions(samples, 1) : await readPositions(data, samples);

@@ -56,6 +56,7 @@ export async function dedupeRecords(
       await writer.write(left);
       onProgress({ stage: "write", done: again.progress, total: again.size, records: first });
     }
+    if (kept === 0) throw new UserError("RECORDS_NONE", `${from}: there is no record in it, so nothing was written.`);
     await writer.commit();
   } catch (error) {
     await writer.abort();

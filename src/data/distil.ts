@@ -1,4 +1,4 @@
-import { Random } from "#base";
+import { Random, UserError } from "#base";
 import { clampEvaluation, core } from "#chess";
 import { badRecord, createRawRecords, type NnueWeights, openRawRecords } from "#formats";
 import { nnueImage } from "#models";
@@ -89,6 +89,8 @@ export async function distilRecords(
       await writer.write({ bytes: out.subarray(0, length), ends: ended });
       onProgress({ positions: result.positions, done: reader.progress, total: reader.size });
     }
+    if (result.written === 0)
+      throw new UserError("RECORDS_NONE", `${from}: no position was left to write, so nothing was written.`);
     await writer.commit();
     return result;
   } catch (error) {

@@ -43,6 +43,7 @@ export async function shuffleRecords(
       done += order.length;
       onProgress({ stage: "gather", done, total: records, records });
     }
+    if (done === 0) throw new UserError("RECORDS_NONE", `${from}: there is no record in it, so nothing was written.`);
     await writer.commit();
     return { records };
   } catch (error) {

@@ -61,6 +61,8 @@ export async function splitRecords(
       }
       onProgress({ done: reader.progress, total: reader.size, records: chooser.records });
     }
+    if (chooser.records === 0)
+      throw new UserError("RECORDS_NONE", `${from}: there is no record in it, so nothing was written.`);
     chooser.check();
     for (const writer of writers.reverse()) await writer.commit();
   } catch (error) {

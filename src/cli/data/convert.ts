@@ -95,7 +95,10 @@ export default command({
         const rate = Math.round(read / ((performance.now() - start) / 1000));
         io.progress(`${read} records${share}, ${rate} a second`);
       }
-      if (writer.records === 0 && bad.first) throw bad.first;
+      if (writer.records === 0)
+        throw (
+          bad.first ?? new UserError("CONVERT_EMPTY", `${input}: there is no record in it, so nothing was written.`)
+        );
       await writer.commit();
     } catch (error) {
       await writer.abort();

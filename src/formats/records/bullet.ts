@@ -1,9 +1,18 @@
 // Bullet's 32-byte records (docs/formats/bullet.md). They hold the board as the side to move sees it, so it is shown with
 // White to move; who really moved, castling and clocks are not in them.
-import { concatBytes, openBytes, UserError } from "#base";
+import { concatBytes, createOutput, openBytes, UserError } from "#base";
 import { core } from "#chess";
-import { badRecord, type DataRecord, type OnBad, type RecordReader, throwBad } from "./record.js";
-import { BATCH_RECORDS, formatFenAt, POSITION } from "./struct.js";
+import {
+  badRecord,
+  type DataRecord,
+  numberField,
+  type OnBad,
+  type RecordReader,
+  type RecordWriter,
+  textField,
+  throwBad,
+} from "./record.js";
+import { BATCH_RECORDS, formatFenAt, POSITION, putFen } from "./struct.js";
 
 const BYTES = 32;
 
@@ -38,6 +47,59 @@ export function decodeBullet(bytes: Uint8Array): DataRecord {
   struct[POSITION + core.EP_AT] = core.NO_SQUARE;
   struct[POSITION + core.FULLMOVES_AT] = 1;
   return { fen: formatFenAt(POSITION), score: view.getInt16(24, true), result: result - 1 };
+}
+
+/** A scored position as 32 bytes; throws what is wrong with it. The board is turned so that the side to move goes up. */
+export function encodeBullet(record: DataRecord): Uint8Array {
+  const score = numberField(record, "score", -32768, 32767);
+  const result = numberField(record, "result", -1, 1);
+  putFen(textField(record, "fen"));
+  const { bytes: struct } = core;
+  const black = struct[POSITION + core.SIDE_AT];
+  const bytes = new Uint8Array(BYTES);
+  const view = new DataView(bytes.buffer);
+  let man = 0;
+  for (let square = 0; square < 64; square++) {
+    const code = struct[POSITION + core.MAILBOX_AT + (black ? square ^ 56 : square)];
+    if (code === 0) continue;
+    if (man === 32) throw new UserError("BULLET_RECORD", "more than 32 pieces stand on the board.");
+    const role = (code & 7) - 1;
+    const theirs = (code & 8) !== black << 3;
+    bytes[square >> 3] |= 1 << (square & 7);
+    bytes[8 + (man >> 1)] |= (role | (theirs ? 8 : 0)) << ((man & 1) * 4);
+    if (role === 5) bytes[theirs ? 28 : 27] = theirs ? square ^ 56 : square;
+    man++;
+  }
+  view.setInt16(24, Math.round(score), true);
+  bytes[26] = Math.round(result) + 1;
+  return bytes;
+}
+
+export async function createBullet(path: string, onBad: OnBad = throwBad): Promise<RecordWriter> {
+  const output = await createOutput(path);
+  let written = 0;
+  return {
+    get records() {
+      return written;
+    },
+    async write(records) {
+      for (const record of records) {
+        let bytes: Uint8Array;
+        try {
+          bytes = encodeBullet(record);
+        } catch (error) {
+          if (!(error instanceof UserError)) throw error;
+          onBad(badRecord(error.code, { path, record: written }, error.message));
+          continue;
+        }
+        const full = output.write(bytes);
+        if (full) await full;
+        written++;
+      }
+    },
+    commit: () => output.commit(),
+    abort: () => output.abort(),
+  };
 }
 
 export async function openBullet(path: string, onBad: OnBad = throwBad): Promise<RecordReader> {

@@ -1,7 +1,7 @@
 import { UserError } from "#base";
 import { BAG_KINDS, type BagKind, createBag, openBag } from "./bag-record.js";
 import { createBinpack, openBinpack } from "./binpack.js";
-import { openBullet } from "./bullet.js";
+import { createBullet, openBullet } from "./bullet.js";
 import { createJsonl, openJsonl } from "./jsonl.js";
 import { createPacked, openPacked } from "./packed-sfen.js";
 import { createParquet, openParquet } from "./parquet.js";
@@ -66,7 +66,8 @@ export async function openRecords(
 /** The kinds of records a format can hold; undefined means any. */
 export function kindsOf(format: RecordFormat): readonly RecordKind[] | undefined {
   if (format === "jsonl" || format === "parquet") return undefined;
-  return format === "bag" || format === "bagz" ? BAG_KINDS : ["scored"];
+  if (format === "bag" || format === "bagz") return BAG_KINDS;
+  return format === "bullet" ? ["scored", "bullet"] : ["scored"];
 }
 
 /** Starts a file of records of any format we write, by its name. */
@@ -90,6 +91,6 @@ export async function createRecords(
     case "parquet":
       return createParquet(path, onBad, moves);
     case "bullet":
-      throw new UserError("FORMAT_READ_ONLY", `${path}: bullet files are read, not written. Write .bin or .binpack.`);
+      return createBullet(path, onBad);
   }
 }
