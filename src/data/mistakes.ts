@@ -63,7 +63,7 @@ async function judge(
   const byResult = record.result === undefined ? undefined : (record.result + 1) / 2;
   const target = mix(byScore, byResult, resultShare);
 
-  const { lines, policy, values, move: choice } = await player.choose(position, { nodes: 1 });
+  const { lines, policy, values, move: choice } = await player.choose(position, { depth: 1 });
   const chosen = lines[0]?.pv[0] ?? "";
   const played = move === null ? undefined : parseUci(position, move);
   const expected = expectedScore(lines[0] ?? {}) ?? null;

@@ -1,0 +1,126 @@
+import type { MetricsLine } from "#training";
+import type { DataFile, DataInfo } from "../../protocol/answers.js";
+import type { StudioEvent } from "../../protocol/events.js";
+import type { MetricsPart, Mistakes, Recipes, RunDetail, RunSummary } from "../../protocol/runs.js";
+import { ask, tell } from "./ask.js";
+import { api } from "./server.js";
+import { Store } from "./store.js";
+
+interface Followed {
+  lines: MetricsLine[];
+  to: number; // bytes of the run's metrics that are known
+}
+
+/** The training runs of the server; of those that are followed, also what they measure. */
+export class Runs extends Store {
+  list: readonly RunSummary[] = [];
+  recipes: Recipes | undefined;
+  files: readonly DataFile[] = [];
+  readonly details = new Map<string, RunDetail>();
+  private readonly followed = new Map<string, Followed>();
+  private isWanted = false;
+
+  /** Asks for everything, now and whenever the server says that it must be asked again. */
+  async load(): Promise<void> {
+    this.isWanted = true;
+    const [{ runs }, recipes, { files }] = await Promise.all([
+      ask<{ runs: RunSummary[] }>("runs"),
+      this.recipes ?? ask<Recipes>("recipes"),
+      ask<{ files: DataFile[] }>("data"),
+    ]);
+    Object.assign(this, { list: runs, recipes, files });
+    this.changed();
+    await Promise.all([...this.followed.keys()].map((id) => this.fetch(id)));
+  }
+
+  /** Follows the metrics of these runs, and of no others. */
+  async follow(ids: readonly string[]): Promise<void> {
+    for (const id of this.followed.keys()) if (!ids.includes(id)) this.followed.delete(id);
+    const fresh = ids.filter((id) => !this.followed.has(id));
+    for (const id of fresh) this.followed.set(id, { lines: [], to: 0 });
+    await Promise.all(fresh.map((id) => this.fetch(id)));
+  }
+
+  linesOf(id: string): readonly MetricsLine[] {
+    return this.followed.get(id)?.lines ?? [];
+  }
+
+  hear(event: StudioEvent): void {
+    if (!this.isWanted) return;
+    if (event.type === "hello") void this.load().catch(() => {});
+    else if (event.type === "run") {
+      const isNew = !this.list.some(({ id }) => id === event.run.id);
+      const before = this.list.find(({ id }) => id === event.run.id);
+      this.list = isNew
+        ? [event.run, ...this.list]
+        : this.list.map((run) => (run.id === event.run.id ? event.run : run));
+      const isFurther = before?.last?.epoch !== event.run.last?.epoch || before?.state !== event.run.state;
+      if (this.followed.has(event.run.id) && isFurther) void this.loadDetail(event.run.id).catch(() => {});
+      this.changed();
+    } else if (event.type === "run-gone") {
+      this.list = this.list.filter(({ id }) => id !== event.id);
+      this.changed();
+    } else if (event.type === "metrics") this.add(event.id, event);
+    else if (event.type === "metrics-reset" && this.followed.has(event.id)) void this.fetch(event.id);
+  }
+
+  async start(name: string, settings: Record<string, unknown>): Promise<string> {
+    const { id } = await tell<{ id: string }>("runs", { name, settings });
+    await this.load();
+    return id;
+  }
+
+  stop = (id: string): Promise<unknown> => tell(`runs/${encodeURIComponent(id)}/stop`);
+  resume = (id: string): Promise<unknown> => tell(`runs/${encodeURIComponent(id)}/resume`);
+
+  mistakes = (id: string, checkpoint: string): Promise<Mistakes> =>
+    ask(`runs/${encodeURIComponent(id)}/checkpoints/${checkpoint}/mistakes`);
+
+  log = async (id: string): Promise<string> => (await ask<{ text: string }>(`runs/${encodeURIComponent(id)}/log`)).text;
+
+  inspect = (file: string): Promise<DataInfo> => ask(`data/${encodeURIComponent(file)}/info`);
+
+  /** The weights of a checkpoint. */
+  async network(id: string, checkpoint: string): Promise<File> {
+    const response = await api(`api/runs/${encodeURIComponent(id)}/checkpoints/${checkpoint}/network`);
+    if (!response.ok) throw new Error("This checkpoint cannot be read any more.");
+    return new File([await response.blob()], `${id} ${checkpoint}.safetensors`);
+  }
+
+  /** Sends a file to the server's data folder; returns its id. */
+  async upload(file: File): Promise<string> {
+    const { id } = await ask<{ id: string }>(`data/${encodeURIComponent(file.name)}`, { method: "PUT", body: file });
+    this.files = (await ask<{ files: DataFile[] }>("data")).files;
+    this.changed();
+    return id;
+  }
+
+  async loadDetail(id: string): Promise<void> {
+    this.details.set(id, await ask<RunDetail>(`runs/${encodeURIComponent(id)}`));
+    this.changed();
+  }
+
+  /** Asks for all metrics of a run. */
+  private async fetch(id: string): Promise<void> {
+    const [{ lines, to }] = await Promise.all([
+      ask<MetricsPart>(`runs/${encodeURIComponent(id)}/metrics`),
+      this.loadDetail(id),
+    ]).catch(() => [{ lines: [], to: 0 }]);
+    if (this.followed.has(id)) this.followed.set(id, { lines, to });
+    this.changed();
+  }
+
+  /** Takes what was added to a run; what does not join what is known is asked for anew. */
+  private add(id: string, { from, to, lines }: MetricsPart): void {
+    const followed = this.followed.get(id);
+    if (!followed || to <= followed.to) return;
+    if (from > followed.to) {
+      void this.fetch(id);
+      return;
+    }
+    const known = followed.lines.at(-1);
+    const fresh = from === followed.to ? lines : lines.filter(({ step }) => known === undefined || step > known.step);
+    this.followed.set(id, { lines: [...followed.lines, ...fresh], to });
+    this.changed();
+  }
+}
