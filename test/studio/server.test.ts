@@ -168,7 +168,7 @@ for (const [size, options] of Object.entries(SIZES)) {
           serious.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0].html.slice(0, 160)}`),
           [],
         );
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        const wide = (await page.evaluate(() => document.documentElement.scrollWidth)) - options.viewport.width;
         assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`);
       };
       await page.locator("canvas").first().waitFor();

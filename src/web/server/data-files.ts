@@ -8,7 +8,19 @@ import type { DataFile, DataInfo } from "../protocol/answers.js";
 const HOME = "data"; // where uploads go
 const DEPTH = 3; // folders below the working folder that are looked into
 const MOST = 2_000; // files listed
-const SKIPPED = ["node_modules", "dist", "contests", "src", "test", "docs", "assembly", "fuzz", "bench", "scripts"];
+const SKIPPED = [
+  "runs",
+  "node_modules",
+  "dist",
+  "contests",
+  "src",
+  "test",
+  "docs",
+  "assembly",
+  "fuzz",
+  "bench",
+  "scripts",
+];
 const SPARE = 512 << 20; // bytes an upload leaves free on the disk
 export const LARGEST_UPLOAD = 64 * 2 ** 30;
 
