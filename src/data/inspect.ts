@@ -18,8 +18,8 @@ const PATIENCE_MS = 2_000; // of counting, where a file does not tell how much i
 
 /** Who learns from what. */
 const LEARNERS: Partial<Record<RecordKind | "games", readonly string[]>> = {
-  games: ["residual", "nnue"],
-  scored: ["residual", "nnue"],
+  games: ["residual", "nnue", "decoder"],
+  scored: ["residual", "nnue", "decoder"],
   bullet: ["nnue"],
   all_moves: ["moe"],
   action_value: ["moe"],

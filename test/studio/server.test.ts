@@ -49,6 +49,9 @@ async function visit(view: string, options: BrowserContextOptions = {}): Promise
   const page = await context.newPage();
   page.setDefaultTimeout(40_000);
   page.on("pageerror", (error) => problems.push(error.message));
+  page.on("console", (message) => {
+    if (/Content Security Policy/.test(message.text())) problems.push(message.text());
+  });
   await page.goto(address);
   await page.getByRole("link", { name: view }).click();
   return page;

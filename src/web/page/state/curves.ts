@@ -72,8 +72,8 @@ export function compareConfigs(configs: readonly Readonly<Record<string, unknown
 /** 3723 -> "1 h 2 min"; 45 -> "45 s" */
 export function formatDuration(seconds: number): string {
   if (seconds < 90) return `${Math.max(0, Math.round(seconds))} s`;
-  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
-  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
 /** A measured number, short: 0.001234 -> "0.00123", 51234 -> "51,234" */
