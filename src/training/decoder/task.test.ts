@@ -129,6 +129,15 @@ test("a tiny decoder learns two windows by heart: boards, moves and values", asy
   assert.ok(judged.winLossMae < 0.2 && judged.illegal < 0.2, `${judged.winLossMae}, ${judged.illegal}`);
 });
 
+test("a batch that is no whole number of windows is refused before the first step", async () => {
+  const recipe = resolveRecipe({ family: "decoder", size: "tiny", context: 3, batchSize: 64 }, "test");
+  const network = DECODER.build(DECODER_SIZES.tiny, new Random(1));
+  await assert.rejects(
+    async () => DECODER_TASK.learner(network, recipe),
+    /batchSize is 64, expected a multiple of context/,
+  );
+});
+
 test("a run that was stopped and resumed ends with the weights of one that was not", async () => {
   const moves = "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O";
   const path = await save(gameOf(moves));

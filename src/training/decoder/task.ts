@@ -43,18 +43,21 @@ export const DECODER_TASK = defineTask({
     thinkingWeight: 1,
   },
 
+  training: { size: "small" },
+
   open(paths, { train, task }, limit) {
     const { context, resultShare, thinking } = task;
+    const encoding = { kind: "windows", context, resultShare, thinking } as const;
+    return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
+  },
+  async learner(network, { train, task }) {
+    const { context } = task;
     if (train.batchSize % context !== 0)
       throw new UserError(
         "RECIPE_VALUE",
         `batchSize is ${train.batchSize}, expected a multiple of context, the ${context} positions of a window.`,
       );
-    const encoding = { kind: "windows", context, resultShare, thinking } as const;
-    return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
-  },
-  async learner(network, { train, task }) {
-    const rows = train.batchSize / task.context;
+    const rows = train.batchSize / context;
     if (!task.thinking) return openGraphLearner(network, decoderObjective(network, task, rows), train);
     const learner = await openGraphLearner(network, thoughtObjective(network, task, rows), train);
     const names = thoughtInputs(network);
