@@ -2,12 +2,26 @@ import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { messageOf, UserError } from "#base";
 import { type Color, parseFen, START_FEN } from "#chess";
-import { resolvePlayer } from "#engine";
-import type { Limits } from "#search";
+import { type Player, resolvePlayer } from "#engine";
+import { findOption, type Limits } from "#search";
 import { command } from "./command.js";
 import { playTerminalGame } from "./terminal-game.js";
 
 const MOVETIME_MS = 1_000;
+
+/** Options by which UCI engines, ours too, are made weaker. */
+async function limitStrength(player: Player, elo: number): Promise<void> {
+  const [limit, level] = ["UCI_LimitStrength", "UCI_Elo"].map((name) => findOption(player.options, name));
+  try {
+    if (limit === undefined || level === undefined)
+      throw new UserError("PLAY_ELO", `${player.name} cannot limit its strength; nnue@ab and many UCI engines can.`);
+    await player.setOption(limit, "true");
+    await player.setOption(level, String(elo));
+  } catch (error) {
+    await player.close();
+    throw error;
+  }
+}
 
 export default command({
   name: "play",
@@ -17,16 +31,18 @@ export default command({
     "PGN at its end. Lines may also come from a pipe.",
   examples: [
     "tabiya play nnue@ab",
+    "tabiya play --elo 1200",
     "tabiya play net.nnue@ab --color black --movetime 200",
     'tabiya play "uci:stockfish?UCI_LimitStrength=true&UCI_Elo=1500" --pgn my-games.pgn',
   ],
   arguments: {
-    player: { help: "as nnue@ab, RUN@none, random or uci:stockfish; nnue@ab if not given", optional: true },
+    player: { help: "as nnue@ab, runs/a, runs/a@none, random or uci:stockfish; nnue@ab by default", optional: true },
   },
   options: {
     color: { choices: ["white", "black"], default: "white", help: "your pieces" },
     fen: { default: START_FEN, help: "the position to begin with" },
     chess960: { type: "boolean", help: "the position is of Chess960" },
+    elo: { type: "integer", minimum: 1, help: "strength the player limits itself to, if it can" },
     movetime: {
       type: "integer",
       minimum: 1,
@@ -36,7 +52,10 @@ export default command({
     depth: { type: "integer", minimum: 1, help: "plies it may search" },
     pgn: { help: "file to which the game is added at its end" },
   },
-  async run({ player: name = "nnue@ab", color, fen, chess960, movetime, nodes, depth, pgn }, { print, json, signal }) {
+  async run(
+    { player: name = "nnue@ab", color, fen, chess960, movetime, nodes, depth, elo, pgn },
+    { print, json, signal },
+  ) {
     const position = parseFen(fen, { chess960 });
     if (position.moves().length === 0)
       throw new UserError("PLAY_OVER", `${fen}: the game is over, there is no move to play.`);
@@ -44,6 +63,7 @@ export default command({
     const limits: Limits = { nodes, depth, moveTimeMs };
     const looked = process.stdin.isTTY && process.stdout.isTTY && !json;
     const player = await resolvePlayer(name);
+    if (elo !== undefined) await limitStrength(player, elo);
     // Only now: lines that come before somebody waits for them would be lost.
     const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
     signal.addEventListener("abort", () => lines.close());
@@ -54,6 +74,7 @@ export default command({
           lines: lines[Symbol.asyncIterator](),
           print,
           prompt: (text) => looked && process.stdout.write(text),
+          board: looked,
           color: looked && !process.env.NO_COLOR,
         },
       );

@@ -25,7 +25,7 @@ async function play(lines: string[], player: Player, { fen = START_FEN, human = 
   }
   const game = await playTerminalGame(
     { player, position: parseFen(fen), human, limits: {}, date: new Date("2026-01-02T03:04:05Z") },
-    { lines: typed(), print: (text) => printed.push(text), prompt: () => {}, color: false },
+    { lines: typed(), print: (text) => printed.push(text), prompt: () => {}, board: false, color: false },
   );
   return { ...game, printed: printed.join("\n") };
 }

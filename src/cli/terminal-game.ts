@@ -27,7 +27,8 @@ export interface Terminal {
   lines: AsyncIterator<string>; // what the human types
   print(text: string): void;
   prompt(text: string): void; // shown before a line is awaited, where somebody looks
-  color: boolean; // draws the board before every move of the human
+  board: boolean; // draws the board before every move of the human
+  color: boolean; // the terminal knows colours
 }
 
 export interface FinishedGame {
@@ -60,7 +61,7 @@ const numbered = (position: Position, move: Move): string =>
 /** Plays one game between a human and a player, until it is over or the lines end. */
 export async function playTerminalGame(
   { player, position, human, limits, date }: TerminalGame,
-  { lines, print, prompt, color }: Terminal,
+  { lines, print, prompt, board: isShown, color }: Terminal,
 ): Promise<FinishedGame> {
   const start = position.clone();
   let mine = human;
@@ -75,10 +76,12 @@ export async function playTerminalGame(
   const think = async (): Promise<Choice> => player.choose(position, limits);
 
   const reply = async () => {
-    if (color) prompt(`${player.name} thinks ...\r`);
+    if (isShown) prompt(`${player.name} thinks ...\r`);
     const choice = await think();
     const score = showScore(choice);
-    print(`${color ? "\x1b[K" : ""}${numbered(position, choice.move)}${score ? `   (${player.name}: ${score})` : ""}`);
+    print(
+      `${isShown ? "\x1b[K" : ""}${numbered(position, choice.move)}${score ? `   (${player.name}: ${score})` : ""}`,
+    );
     position.play(choice.move);
   };
 
@@ -89,7 +92,7 @@ export async function playTerminalGame(
     }
     position.undo();
     position.undo();
-    if (color) show();
+    if (isShown) show();
     else print(`Taken back; ${nameOf(position.turn)} to move.`);
   };
 
@@ -140,7 +143,7 @@ export async function playTerminalGame(
       await reply();
       continue;
     }
-    if (color) show();
+    if (isShown) show();
     // One line after another until the human has moved, or has ended the game.
     for (let moved = false; !moved && !ended && position.turn === mine; ) {
       prompt(`${position.fullmoves}${mine === "white" ? "." : "..."} `);
@@ -157,13 +160,13 @@ export async function playTerminalGame(
         print(`"${text.slice(0, 40)}" is no legal move here. Try: moves, or help.`);
         continue;
       }
-      if (!color) print(numbered(position, move));
+      if (!isShown) print(numbered(position, move));
       position.play(move);
       moved = true;
     }
   }
 
-  if (color) show();
+  if (isShown) show();
   const { result, reason } = ended;
   print(`\n${result === "*" ? "The game is unfinished." : `${reason}: ${result}`}`);
   const white = mine === "white";

@@ -23,7 +23,8 @@ const graph =
   (fitGraph: (...parameters: Parameters<typeof fitPolicy>) => Promise<Fit>, usual: Partial<FitOptions> = {}) =>
   async ({ bytes, path }: NetworkFile, { threads }: { threads: number }): Promise<Evaluator> => {
     const { family, network } = readNetwork(bytes, path);
-    return new BatchingEvaluator(await fitGraph(inferenceOf(family, network), { ...usual, threads }));
+    const { scoreScale = usual.scoreScale } = network;
+    return new BatchingEvaluator(await fitGraph(inferenceOf(family, network), { threads, scoreScale }));
   };
 
 /** A file of integers as others use, or the weights that training keeps. */
@@ -35,7 +36,7 @@ function nnueOf({ bytes, path }: NetworkFile): NnueWeights {
 /** Every family as it plays. Nothing else in this folder switches on a family's name. */
 export const PLAYING_FAMILIES: Record<FamilyName, PlayingFamily> = {
   residual: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
-  lc0: { searches: ["mcts", "none"], evaluator: graph(fitPolicy) },
+  lc0: { searches: ["none", "mcts"], evaluator: graph(fitPolicy) },
   moe: { searches: ["none", "mcts"], evaluator: graph(fitActions, { scoreScale: PROBABILITY_SCALE_CP }) },
   decoder: { searches: ["think", "none", "mcts"], evaluator: graph(fitPolicy) },
   nnue: {

@@ -7,6 +7,8 @@ import type { Feeds, Tensor } from "#tensor";
 /** What every network has, whatever its family; its parameters are found in its fields. */
 export interface Network {
   readonly config: object;
+  /** Centipawns k in the values tanh(score / k) it was taught; VALUE_SCALE_CP by default. Saved with its weights. */
+  scoreScale?: number;
 }
 
 /** A network as it is used: what it says, and what it is to be fed for some positions, in as many runs as it needs. */

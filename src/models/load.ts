@@ -1,4 +1,5 @@
 import { messageOf, Random, readBytes, UserError } from "#base";
+import { VALUE_SCALE_CP } from "#chess";
 import { isLc0, readLc0 } from "#formats";
 import { type NamedTensor, parametersOf, readSafetensors, toFloat32, writeSafetensors } from "#tensor";
 import { FAMILIES, type FamilyName, isFamily } from "./families.js";
@@ -19,7 +20,13 @@ export function networkBytes(
       data: values(name, data),
     }),
   );
-  return writeSafetensors(tensors, { format: "tabiya", family, config: JSON.stringify(network.config) });
+  const { config, scoreScale = VALUE_SCALE_CP } = network;
+  return writeSafetensors(tensors, {
+    format: "tabiya",
+    family,
+    config: JSON.stringify(config),
+    ...(scoreScale !== VALUE_SCALE_CP && { scoreScale: String(scoreScale) }),
+  });
 }
 
 /** The family a file's network belongs to: by its name, or as it says itself. */
@@ -48,8 +55,9 @@ export function readNetwork(bytes: Uint8Array, path: string): { family: FamilyNa
   if (isLc0(bytes)) return { family: "lc0", network: Lc0.of(readLc0(bytes, path), new Random(1)) };
   const { tensors, metadata } = readSafetensors(bytes, path);
   const family = familyIn(metadata, path);
-  const network = FAMILIES[family].build(parseConfig(path, family, metadata.config), new Random(1));
+  const network: Network = FAMILIES[family].build(parseConfig(path, family, metadata.config), new Random(1));
   fill(path, network, tensors);
+  if (Number(metadata.scoreScale) > 0) network.scoreScale = Number(metadata.scoreScale);
   return { family, network };
 }
 

@@ -224,6 +224,7 @@ export class Residual {
   readonly trunk: readonly Block[];
   readonly policy: ConvPolicy | DensePolicy;
   readonly value: Value;
+  scoreScale?: number;
 
   constructor(
     readonly config: ResidualConfig,

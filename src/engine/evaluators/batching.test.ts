@@ -119,3 +119,18 @@ test("a run that fails is heard by all who asked, and does not hold up the other
   fit.runs[1].finish();
   assert.equal((await again).length, 1);
 });
+
+test("closing waits for the runs under way, and refuses what still waits", async () => {
+  const fit = new SlowFit();
+  const evaluator = new BatchingEvaluator(fit);
+  const many = evaluator.evaluate(positions.slice(0, 8));
+  const one = evaluator.evaluate([positions[8]]);
+  const closed = evaluator.close();
+  await assert.rejects(one, /closed/);
+  await turn();
+  assert.ok(!fit.closed);
+  fit.runs[0].finish();
+  await closed;
+  assert.ok(fit.closed);
+  assert.equal((await many).length, 8);
+});

@@ -34,6 +34,7 @@ export class BatchingEvaluator implements Evaluator {
   private readonly asked = new Map<string, Question>(); // waiting or under way
   private readonly waiting: Question[] = [];
   private readonly underWay: number[] = []; // positions of each run
+  private readonly running = new Set<Promise<void>>(); // the same runs
   private isWoken = false;
 
   constructor(private readonly fit: Fit) {
@@ -52,8 +53,12 @@ export class BatchingEvaluator implements Evaluator {
     return this.recallKey(this.fit.keyOf(position));
   }
 
-  close(): Promise<void> {
-    return this.fit.close();
+  /** Waits for what is under way: a runtime that is ended while it computes takes the whole program with it. */
+  async close(): Promise<void> {
+    const error = new Error("the evaluator was closed");
+    for (const { reject } of this.waiting.splice(0)) reject(error);
+    await Promise.all(this.running);
+    await this.fit.close();
   }
 
   private recallKey(key: string): Evaluation | undefined {
@@ -94,7 +99,9 @@ export class BatchingEvaluator implements Evaluator {
     while (waiting.length > 0 && underWay.length < RUNS) {
       const [first = 0] = underWay;
       if (waiting.length < Math.min(this.batchSize, first / 2)) return;
-      void this.run(waiting.splice(0, this.batchSize));
+      const run = this.run(waiting.splice(0, this.batchSize));
+      this.running.add(run);
+      void run.then(() => this.running.delete(run));
     }
   }
 

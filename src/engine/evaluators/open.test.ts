@@ -61,7 +61,10 @@ test("all who open one network share its answers; the last one closes it", async
 });
 
 test("a position that occurred before is another question to a network that sees it", async () => {
-  const evaluator = await openEvaluator(residual); // planes18
+  const path = join(folder, "repetitions.safetensors");
+  const config = { ...RESIDUAL_SIZES.tiny, repetitions: true };
+  writeFileSync(path, networkBytes("residual", new Residual(config, new Random(1))));
+  const evaluator = await openEvaluator(path);
   const position = parseFen(START_FEN);
   await evaluator.evaluate([position]);
   for (const move of ["g1f3", "g8f6", "f3g1", "f6g8"]) position.play(parseUci(position, move)!);
@@ -82,6 +85,19 @@ test("scores follow the scale of the network's values", async () => {
   const { value = 0 } = moves[0];
   assert.ok(Math.abs(winProbability(lines[0].scoreCp) - (1 + value) / 2) < 0.002); // whole centipawns
   await evaluator.close();
+});
+
+test("the scale of scores is saved with the weights, and used in play", async () => {
+  const network = new Residual(RESIDUAL_SIZES.tiny, new Random(1));
+  const plain = networkBytes("residual", network);
+  network.scoreScale = 400; // as if nothing was said
+  assert.deepEqual(networkBytes("residual", network), plain);
+  network.scoreScale = 250;
+  const path = join(folder, "scaled.safetensors");
+  writeFileSync(path, networkBytes("residual", network));
+  const [usual, scaled] = await Promise.all([openEvaluator(residual), openEvaluator(path)]);
+  assert.deepEqual([usual.scoreScale, scaled.scoreScale], [undefined, 250]);
+  await Promise.all([usual.close(), scaled.close()]);
 });
 
 test("a static network sees a queen that hangs", async () => {

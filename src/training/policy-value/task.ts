@@ -38,8 +38,10 @@ export const POLICY_VALUE = defineTask({
     const encoding = { kind: "policy-value", planes: board, moves, scoreScale, resultShare, augment } as const;
     return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
   },
-  learner: (network, { train, task }) =>
-    openGraphLearner(network, policyValueObjective(network, task, train.batchSize), train),
+  learner(network, { train, task }) {
+    network.scoreScale = task.scoreScale;
+    return openGraphLearner(network, policyValueObjective(network, task, train.batchSize), train);
+  },
   judge: judgePolicyValue,
 
   summarise: (trained, judged) => ({
