@@ -144,5 +144,5 @@ test("a checkpoint plays legal moves without a search, and tells what it thinks 
   }
   await player.close();
   await assert.rejects(resolvePlayer(`${folder}@none`), /no checkpoint in this folder/);
-  await assert.rejects(resolvePlayer("nowhere/best@none"), /no such file or folder/);
+  await assert.rejects(resolvePlayer("nowhere/best@none"), /no file or run "nowhere\/best"/);
 });
