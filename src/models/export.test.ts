@@ -3,6 +3,7 @@ import { test } from "vitest";
 import { Random } from "#base";
 import { parametersOf } from "#tensor";
 import { exportNetwork, randomPositions } from "./export.js";
+import { MOE_SIZES, Moe } from "./moe.js";
 import { RESIDUAL_SIZES, Residual } from "./residual.js";
 
 const network = new Residual(RESIDUAL_SIZES.tiny, new Random(1));
@@ -38,4 +39,17 @@ test("weights beyond the range of halves stay in single precision", async () => 
   parametersOf(wide.policy)[0].data[0] = 1e6;
   const { differences } = await exportNetwork("residual", wide, "fp16", samples.slice(0, 4));
   for (const difference of Object.values(differences)) assert.ok(Number.isFinite(difference), `${difference}`);
+});
+
+test("an exported ONNX file says how its input is made, in every format", async () => {
+  const moe = new Moe({ ...MOE_SIZES.tiny, turned: true }, new Random(1));
+  for (const format of ["onnx", "fp16", "int8"] as const) {
+    const text = new TextDecoder("latin1").decode((await exportNetwork("moe", moe, format, samples.slice(0, 8))).bytes);
+    for (const words of ["fen-tokens", "actions1968", "colours swapped", '"turned":true'])
+      assert.ok(text.includes(words), `${format}: ${words}`);
+  }
+  const text = new TextDecoder("latin1").decode(
+    (await exportNetwork("residual", network, "onnx", samples.slice(0, 8))).bytes,
+  );
+  assert.match(text, /planes \[n, \d+, 8, 8\]: the position as/);
 });

@@ -51,7 +51,12 @@ export async function exportNetwork(
     );
   const inference = inferenceOf(family, network);
   const batches = inference.feeds(samples);
-  const model = emitInference(inference.outputs);
+  const metadata = {
+    family,
+    config: JSON.stringify(network.config),
+    ...(inference.input && { input: inference.input }),
+  };
+  const model = { ...emitInference(inference.outputs), metadata };
   const written: Record<string, () => Promise<Uint8Array> | Uint8Array> = {
     onnx: () => writeOnnx(model),
     fp16: () => writeOnnx(halfWeights(model)),

@@ -15,6 +15,8 @@ export interface Network {
 export interface Inference {
   outputs: Record<string, Tensor>;
   feeds(positions: readonly Position[]): Feeds[];
+  /** How the inputs are made, for whoever has only the exported file. */
+  input?: string;
   moves: MoveTableName; // how it numbers moves
   /** Equal for positions that are fed alike: what an answer is remembered by. */
   keyOf(position: Position): string;

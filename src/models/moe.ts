@@ -317,6 +317,11 @@ function moeInference(network: Moe): Inference {
   return {
     moves: "actions1968",
     keyOf: (position) => positionKey(position, ["halfmoves", "fullmoves"]), // the tokens spell the whole FEN
+    input:
+      "tokens [1, 77]: the FEN as fen-tokens; actions [1, q]: the moves asked about, numbered by actions1968; " +
+      (network.config.turned
+        ? "when Black is to move, of the position with colours swapped and ranks mirrored"
+        : "not turned"),
     outputs: { value: network.values(answer), likeliest: answer.logits.softmax().max(-1).transpose() },
     feeds: (positions) =>
       positions.map((position) => {

@@ -261,6 +261,7 @@ export function residualInference(network: Residual): Inference {
   const shows = BOARDS[board].shows.filter((fact) => repetitions || fact !== "repetitions");
   const { policy, value, wdl } = network.forward(input("planes", ["n", planes, 8, 8]));
   return {
+    input: `planes [n, ${planes}, 8, 8]: the position as ${board}; policy indices by ${moves}`,
     moves,
     keyOf: (position) => positionKey(position, shows),
     outputs: { policy, value, ...(wdl && { wdl: wdl.softmax() }) },
