@@ -263,5 +263,5 @@ export async function writeFile(path: string, content: Uint8Array | string): Pro
   await output.commit();
 }
 
-/** A file of the folder nets/, the networks that come with the program; undefined if there is none of that name. */
-export const readShipped = (name: string): Promise<Uint8Array | undefined> => platform.readShipped(name);
+/** Where a file of the folder nets/ is, the networks that come with the program. */
+export const shippedPath = (name: string): string => platform.shippedPath(name);

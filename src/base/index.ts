@@ -12,9 +12,9 @@ export {
   openZip,
   randomBytes,
   readBytes,
-  readShipped,
   readText,
   removeFile,
+  shippedPath,
   writeFile,
   type ZipMember,
 } from "./files.js";

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { files } from "./node-files.js";
 import { processes } from "./node-processes.js";
 import { threads } from "./node-threads.js";
@@ -13,5 +14,5 @@ export const platform: Platform = {
   ...processes,
   ...threads,
   readWasm: (name) => readFile(new URL(`${name}.wasm`, wasmFolder)),
-  readShipped: (name) => readFile(new URL(name, netsFolder)).catch(() => undefined),
+  shippedPath: (name) => fileURLToPath(new URL(name, netsFolder)),
 };

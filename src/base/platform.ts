@@ -10,8 +10,8 @@ export type Runtime = typeof import("onnxruntime-common");
 export interface Platform extends PlatformFiles, PlatformProcesses, PlatformThreads {
   /** The bytes of a compiled module of ours, by its name in dist/wasm. */
   readWasm(name: string): Promise<BufferSource>;
-  /** A file of the folder nets/, which comes with the program; undefined if there is none of that name. */
-  readShipped(name: string): Promise<Uint8Array | undefined>;
+  /** Where a file of the folder nets/ is, which comes with the program. */
+  shippedPath(name: string): string;
 }
 
 /** Workers, and what is known of the runtime that computes in them. */

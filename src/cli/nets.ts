@@ -1,7 +1,6 @@
-import { listFolder, readBytes } from "#base";
-import { readShippedNnue, shippedNets } from "#engine";
+import { readBytes } from "#base";
 import { type NnueWeights, readNnueNetwork } from "#formats";
-import { findWeights, loadNetwork, nnueName, nnueParameters } from "#models";
+import { findWeights, loadNetwork, nnueName, nnueParameters, shippedNets } from "#models";
 import { parametersOf } from "#tensor";
 import { RunFolder } from "#training";
 import { command } from "./command.js";
@@ -14,9 +13,9 @@ const describe = (weights: NnueWeights) => ({
 });
 
 async function summarise(path: string): Promise<Record<string, unknown>> {
-  const isTraining = /\.(safetensors|pb|pb\.gz)$/i.test(path) || (await listFolder(path)) !== undefined;
-  if (!isTraining) return { file: path, ...describe(readNnueNetwork(await readBytes(path), path)) };
   const file = await findWeights(path);
+  if (!/\.(safetensors|pb|pb\.gz)$/i.test(file))
+    return { file, ...describe(readNnueNetwork(await readBytes(file), file)) };
   const { family, network } = await loadNetwork(file);
   const parameters = parametersOf(network).reduce((sum, { data }) => sum + data.length, 0);
   return { file, family, parameters, ...network.config, ...(await describeRun(path)) };
@@ -50,8 +49,8 @@ export default command({
     }
     const nets = [];
     for (const net of await shippedNets()) {
-      const { description: _, ...facts } = describe(await readShippedNnue(net));
-      nets.push({ ...net, ...facts });
+      const { file: _, ...facts } = await summarise(net.family);
+      nets.push({ ...facts, ...net });
       show({ ...net, ...facts });
     }
     if (nets.length === 0) print("No network comes with this program.");

@@ -1,10 +1,9 @@
 import { UserError } from "#base";
 import type { NnueWeights } from "#formats";
-import { nnueImage, nnueName } from "#models";
+import { nnueImage, nnueName, shippedNets } from "#models";
 import { AlphaBeta } from "#search";
 import { PLAYING_FAMILIES } from "./families.js";
 import { readNetworkFile } from "./network-file.js";
-import { shippedNets } from "./shipped.js";
 
 /** Uses the small evaluation written by hand, no network. */
 export const BUILTIN = "builtin";

@@ -22,7 +22,6 @@ export {
   resolvePlayer,
   type UciSpec,
 } from "./players.js";
-export { readShippedNnue, type ShippedNet, shippedNets } from "./shipped.js";
 export { ELO_RANGE, type Strength, strengthOf } from "./strength.js";
 export { runUci, type UciOptions } from "./uci.js";
 export { type UciAnswer, UciClient, type UciTimes } from "./uci-client.js";

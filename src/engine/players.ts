@@ -1,5 +1,6 @@
 // The one place where the text a user writes for a player becomes a player.
 import { suggestion, UserError } from "#base";
+import { shippedNets } from "#models";
 import { BUILTIN } from "./alphabeta-engine.js";
 import { ALPHA_BETA } from "./alphabeta-player.js";
 import { BASELINES } from "./evaluators/open.js";
@@ -10,7 +11,6 @@ import type { Player } from "./player.js";
 import { RandomPlayer } from "./random-player.js";
 import { SearchPlayer } from "./search-player.js";
 import { SearchlessPlayer } from "./searchless-player.js";
-import { shippedNets } from "./shipped.js";
 import { THINK } from "./think-player.js";
 import type { UciTimes } from "./uci-client.js";
 import { UciPlayer } from "./uci-player.js";

@@ -2,15 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { parseFen, START_FEN } from "#chess";
 import { createAlphaBeta } from "./alphabeta-engine.js";
-import { readShippedNnue, shippedNets } from "./shipped.js";
 
-test("every network of the manifest can be read", async () => {
-  const nets = await shippedNets();
-  assert.ok(nets.length > 0);
-  for (const net of nets) assert.equal((await readShippedNnue(net)).kind, "wide");
-});
-
-test("the shipped network is what nnue means, and knows what men are worth", async () => {
+test("the shipped network is what nnue means, and knows what pieces are worth", async () => {
   const { search, evaluation } = await createAlphaBeta("nnue");
   try {
     assert.match(evaluation, /768x256\.tnn/);
@@ -19,7 +12,7 @@ test("the shipped network is what nnue means, and knows what men are worth", asy
     const knightDown = await cp("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 1");
     const queenDown = await cp("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1");
     const queenUp = await cp("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
-    // Values of chances, which are nearer to each other than men are: a lost game is hardly lost more.
+    // Values of chances, which are nearer to each other than pieces are: a lost game is hardly lost more.
     assert.ok(knightDown < -150 && queenDown < knightDown - 150, `${knightDown} ${queenDown}`);
     assert.ok(queenUp > 400 && queenUp > -queenDown, `${queenUp} ${queenDown}`); // it is also one's move
   } finally {

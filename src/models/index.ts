@@ -33,3 +33,4 @@ export {
   type ResidualConfig,
   residualInference,
 } from "./residual.js";
+export { type ShippedNet, shippedNets } from "./shipped.js";

@@ -1,6 +1,7 @@
+import { findWeights } from "#models";
 import { type Evaluator, RolloutEvaluator, UniformEvaluator } from "#search";
 import { PLAYING_FAMILIES } from "../families.js";
-import { locateNetwork, readNetworkFile } from "../network-file.js";
+import { readNetworkFile } from "../network-file.js";
 
 export interface EvaluatorOptions {
   threads?: number; // the network computes with; 0, the default: one per core
@@ -25,7 +26,7 @@ const shared = new Map<string, Shared>();
  */
 export async function openEvaluator(network: string, { threads = 0 }: EvaluatorOptions = {}): Promise<Evaluator> {
   if (Object.hasOwn(BASELINES, network)) return BASELINES[network]();
-  const { path } = await locateNetwork(network);
+  const path = await findWeights(network);
   const key = `${threads} ${path}`;
   let entry = shared.get(key);
   if (!entry) {

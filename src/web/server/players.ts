@@ -1,5 +1,5 @@
 import { findProgram } from "#base";
-import { shippedNets } from "#engine";
+import { shippedNets } from "#models";
 import type { PlayerChoice } from "../protocol/answers.js";
 import type { Runs } from "./runs.js";
 

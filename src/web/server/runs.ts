@@ -2,8 +2,8 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isProcessAlive, makeFolder, messageOf, readText, UserError, writeFile } from "#base";
 import { findMistakes, openSets } from "#data";
-import { resolvePlayer, shippedNets } from "#engine";
-import { findWeights } from "#models";
+import { resolvePlayer } from "#engine";
+import { findWeights, shippedNets } from "#models";
 import {
   listSettings,
   parseRecipe,
@@ -278,9 +278,8 @@ export class Runs {
 
   /** Weights that a training may begin with. */
   private async starts(): Promise<string[]> {
-    const shipped = await shippedNets();
-    const own = shipped.filter(({ file }) => file.endsWith(".safetensors")).map(({ file }) => `nets/${file}`);
-    return [...own, ...(await this.trained()).map(({ path }) => `${path}/best`)];
+    const shipped = (await shippedNets()).filter(({ file }) => file.endsWith(".safetensors"));
+    return [...shipped.map(({ family }) => family), ...(await this.trained()).map(({ path }) => `${path}/best`)];
   }
 
   private async findMistakes(id: string, checkpoint: string): Promise<Mistakes> {

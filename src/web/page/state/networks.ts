@@ -1,4 +1,4 @@
-import type { ShippedNet } from "#engine";
+import type { ShippedNet } from "#models";
 import { Store } from "./store.js";
 
 /** Ways in which a network of a family can play, the usual one first; as behind the @ of a player. */

@@ -1,7 +1,7 @@
 // The page's state, put together: one of each for all views.
 
 import { COLORS } from "#chess";
-import type { ShippedNet } from "#engine";
+import type { ShippedNet } from "#models";
 import puzzleFile from "../assets/puzzles.csv?url";
 import type { Inspected, Inspection } from "../minds/inspect.js";
 import type { Mind, MindAsking } from "../minds/mind.js";
