@@ -17,6 +17,7 @@ test("every recipe of the box is listed with its network and a sentence", async 
   const { code, stdout } = await run();
   assert.equal(code, 0);
   assert.match(stdout, /^nnue-tiny +nnue, tiny +A small network for the alpha-beta search\.$/m);
+  assert.match(stdout, /^learn-tiny +\w+, tiny /m);
 });
 
 test("a recipe of the box is found by its name and by its path in the clone", async () => {

@@ -1,4 +1,5 @@
 import { suggestion, UserError } from "#base";
+import { parseLearnRecipe } from "#learn";
 import { listSettings, parseRecipe, resolveRecipe, type Setting, trainable } from "#training";
 import { command } from "./command.js";
 import { readRecipe, shippedRecipes } from "./recipe-files.js";
@@ -44,7 +45,7 @@ export default command({
   name: "recipes",
   summary: "List the recipes of the box, or every setting of a family with its default and meaning.",
   details:
-    "A recipe is a YAML file of settings for `tabiya train`; those of the box are found by name from any folder.",
+    "A recipe is a YAML file of settings for `tabiya train` or `tabiya learn`; those of the box are found by name from any folder.",
   examples: ["tabiya recipes", "tabiya recipes nnue", "tabiya recipes nnue-tiny", "tabiya recipes --all > recipes.md"],
   arguments: {
     name: { optional: true, help: "a recipe, to see it whole, or a family of networks, to see its settings" },
@@ -75,12 +76,17 @@ export default command({
     const found = [];
     for (const recipe of recipes) {
       const text = await readRecipe(recipe);
-      const { family, size } = resolveRecipe(parseRecipe(text, recipe), recipe).train;
-      found.push({ name: recipe, family, size, summary: summaryOf(text) });
+      const values = parseRecipe(text, recipe);
+      const learns = Object.hasOwn(values, "selfplay");
+      const training = learns ? parseLearnRecipe(text, recipe).train : values;
+      const { family, size } = resolveRecipe(training, recipe).train;
+      found.push({ name: recipe, command: learns ? "learn" : "train", family, size, summary: summaryOf(text) });
     }
     for (const { name: recipe, family, size, summary } of found)
       print(`${recipe.padEnd(20)} ${`${family}, ${size}`.padEnd(22)} ${summary}`);
-    print(`\nUse one: tabiya train NAME --data games.pgn\nSettings of a family: tabiya recipes ${families[0].family}`);
+    print(
+      `\nUse one: tabiya train NAME --data games.pgn, or tabiya learn learn-NAME\nSettings of a family: tabiya recipes ${families[0].family}`,
+    );
     return { recipes: found, families };
   },
 });

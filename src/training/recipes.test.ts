@@ -5,7 +5,7 @@ import { parseSource } from "./batches/data-source.js";
 import { parseRecipe, resolveRecipe } from "./recipe.js";
 
 test("every recipe we ship is one that the loop understands, files and all", () => {
-  const files = readdirSync("recipes").filter((name) => /^(?!learn-).*\.yaml$/.test(name)); // those are of the layer learn, and tested there
+  const files = readdirSync("recipes").filter((name) => /^(?!learn-).*\.yaml$/.test(name)); // these are for `tabiya learn`: src/cli/recipes.test.ts
   assert.ok(files.includes("residual-base.yaml") && files.includes("residual-published.yaml"));
   for (const file of files) {
     const { train } = resolveRecipe(parseRecipe(readFileSync(`recipes/${file}`, "utf8"), file), file);
