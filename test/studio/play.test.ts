@@ -16,8 +16,8 @@ const check = test.skipIf(!browserPath);
 const LADDER = "8/7k/8/R7/1R6/8/8/6K1 w - - 0 1"; // two rooks drive the king to the edge in three moves
 
 /** A page with a position or game on the board. */
-async function load(text: string): Promise<Page> {
-  const page = await studio.visit("play");
+async function load(text: string, prepare?: (page: Page) => Promise<void>): Promise<Page> {
+  const page = await studio.visit("play", {}, prepare);
   await page.getByLabel("Paste a PGN or FEN").fill(text);
   await page.getByRole("button", { name: "Load" }).click();
   await page.getByText(/^Loaded/).waitFor();
@@ -39,12 +39,24 @@ check("a game goes to mate by drag, click and typed move", async () => {
 });
 
 check("a premove is played when the network has moved, and both can be taken back", async () => {
-  const page = await load(LADDER);
+  // The network is kept back, so that it cannot move before the premove stands.
+  let deliver = () => {};
+  const wanted = new Promise<void>((resolve) => {
+    deliver = resolve;
+  });
+  const page = await load(LADDER, (each) =>
+    each.route("**/nets/*.tnn", async (route) => {
+      await wanted;
+      await route.continue();
+    }),
+  );
   await page.getByLabel("Black", { exact: true }).selectOption({ index: 1 });
   await page.getByLabel("full strength").check();
   await drag(page, "b4", "b6");
   await drag(page, "a5", "a7");
   await page.waitForSelector("square.current-premove");
+  assert.equal((await moves(page)).length, 1);
+  deliver();
   await waitForPlies(page, 3);
   assert.match((await moves(page))[2], /^Ra7/);
   await waitForPlies(page, 4);

@@ -58,8 +58,12 @@ export class Studio {
     return new Studio(server, browser, `http://127.0.0.1:${(server.address() as AddressInfo).port}${FOLDER}`);
   }
 
-  /** A page with a storage of its own, at a view as "play". */
-  async visit(hash: string, options: BrowserContextOptions = {}): Promise<Page> {
+  /** A page with a storage of its own, at a view as "play"; `prepare` meets it before it asks for anything. */
+  async visit(
+    hash: string,
+    options: BrowserContextOptions = {},
+    prepare?: (page: Page) => Promise<void>,
+  ): Promise<Page> {
     const context = await this.browser.newContext({
       viewport: { width: 1366, height: 820 },
       colorScheme: "dark",
@@ -74,6 +78,7 @@ export class Studio {
       const url = request.url();
       if (!url.startsWith(this.address) && !/^(blob|data):/.test(url)) this.problems.push(`asks for ${url}`);
     });
+    await prepare?.(page);
     await page.goto(`${this.address}#/${hash}`);
     return page;
   }
