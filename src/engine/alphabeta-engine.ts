@@ -30,7 +30,8 @@ export async function createAlphaBeta(
   }
   const { path, weights } = await readNnue(network);
   const search = await AlphaBeta.create({ ...options, image: nnueImage(weights) });
-  return { search, evaluation: `${path} (${nnueName(weights)})` };
+  const name = network === SHIPPED ? path.replace(/^.*[\\/]/, "") : path; // where it is, the user need not know
+  return { search, evaluation: `${name} (${nnueName(weights)})` };
 }
 
 /** The integers a network plays with: from a .nnue, .jnn or .tnn file, or from a run, a checkpoint or its weights. */
