@@ -24,13 +24,13 @@ const copies = {
   },
 };
 
-/** The service worker keeps all that a game needs; ONNX Runtime only once it was used. */
+/** The service worker keeps all that a game needs; ONNX Runtime and its networks only once they were used. */
 function writeServiceWorker(): void {
   const all = readdirSync(root("dist/page"), { recursive: true, encoding: "utf8" }).map((path) =>
     path.replaceAll("\\", "/"),
   );
   const kept = all.filter(
-    (path) => statSync(root(`dist/page/${path}`)).isFile() && !/^ort\/|\/ort|^sw\.js$/.test(path),
+    (path) => statSync(root(`dist/page/${path}`)).isFile() && !/^ort\/|\/ort|^sw\.js$|\.safetensors$/.test(path),
   );
   const hash = createHash("sha256");
   for (const path of kept.sort()) hash.update(path).update(readFileSync(root(`dist/page/${path}`)));

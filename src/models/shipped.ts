@@ -9,6 +9,7 @@ export interface ShippedNet {
   summary: string; // what it is, in a few words
   recipe: string; // the file it was trained by
   data: string; // what it learnt from
+  training: string; // how long, and by which commit
   metrics: Record<string, number>; // of unseen games, and of the quantisation
   strength: string; // what was measured, against whom and how
 }
@@ -20,6 +21,7 @@ const manifest = z.array(
     summary: z.string(),
     recipe: z.string(),
     data: z.string(),
+    training: z.string(),
     metrics: z.record(z.string(), z.number()),
     strength: z.string(),
   }),

@@ -87,7 +87,7 @@ check("the thoughts of a decoder are a tree, and replay on the board", async () 
   const thoughts = page.getByRole("region", { name: "Thoughts" });
   await thoughts.getByRole("button", { name: "Replay" }).click();
   await thoughts.locator("[aria-pressed=true]").first().waitFor();
-  assert.equal(await page.locator("cg-board square.last-move").count(), 2);
+  await page.waitForFunction(() => document.querySelectorAll("cg-board square.last-move").length === 2);
   await studio.shoot(page, "inside-thoughts");
   await page.context().close();
   assert.deepEqual(studio.problems, []);
