@@ -16,7 +16,7 @@ const check = test.skipIf(!browserPath);
 const LADDER = "8/7k/8/R7/1R6/8/8/6K1 w - - 0 1"; // two rooks drive the king to the edge in three moves
 
 /** A page with a position or game on the board. */
-async function load(text: string, prepare?: (page: Page) => Promise<void>): Promise<Page> {
+async function load(text: string, prepare?: (page: Page) => Promise<unknown>): Promise<Page> {
   const page = await studio.visit("play", {}, prepare);
   await page.getByLabel("Paste a PGN or FEN").fill(text);
   await page.getByRole("button", { name: "Load" }).click();

@@ -62,7 +62,7 @@ export class Studio {
   async visit(
     hash: string,
     options: BrowserContextOptions = {},
-    prepare?: (page: Page) => Promise<void>,
+    prepare?: (page: Page) => Promise<unknown>,
   ): Promise<Page> {
     const context = await this.browser.newContext({
       viewport: { width: 1366, height: 820 },
