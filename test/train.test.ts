@@ -146,3 +146,25 @@ test("a checkpoint plays legal moves without a search, and tells what it thinks 
   await assert.rejects(resolvePlayer(`${folder}@none`), /no checkpoint in this folder/);
   await assert.rejects(resolvePlayer("nowhere/best@none"), /no file or run "nowhere\/best"/);
 });
+
+test("a shipped recipe, run quick from the games of the box, gives the same weights every time", {
+  timeout: 300_000,
+}, () => {
+  const weights = ["quick-1", "quick-2"].map((name) => {
+    const args = [
+      "train",
+      "recipes/nnue-base.yaml",
+      "--quick",
+      "--data",
+      "games/lichess.pgn.gz",
+      "--run",
+      join(folder, name),
+    ];
+    const { status, stderr } = spawnSync(process.execPath, ["dist/cli/main.js", ...args, "--json"], {
+      encoding: "utf8",
+    });
+    assert.equal(status, 0, stderr);
+    return readFileSync(join(folder, name, "epoch_002/model.safetensors"));
+  });
+  assert.ok(weights[0].equals(weights[1]));
+});

@@ -186,11 +186,15 @@ class CausalAttention(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Llama-style: RMSNorm, rotary positions, SwiGLU, causal attention; the next of 1968 tokens at every position."""
+    """
+    Llama-style: RMSNorm, rotary positions, SwiGLU. The whole loss: boards by a causal pass, moves and values by a pass in
+    which the 68 tokens of a board see each other.
+    """
 
-    def __init__(self, width=256, heads=4, layers=4, length=284, batch=8, vocabulary=1968):
+    def __init__(self, width=256, heads=4, layers=4, positions=4, batch=8, vocabulary=1968, frequencies=128, buckets=100):
         super().__init__()
-        self.shape, self.vocabulary = (batch, length), vocabulary
+        length = 71 * positions
+        self.shape, self.positions, self.buckets = (batch, length), positions, buckets
         self.embedding = nn.Embedding(vocabulary, width)
         self.layers = nn.ModuleList(
             nn.ModuleList(
@@ -204,37 +208,21 @@ class Decoder(nn.Module):
             for _ in range(layers)
         )
         self.norm = nn.RMSNorm(width, eps=1e-5)
-        self.head = nn.Linear(width, vocabulary, bias=False)
-
-    def trunk(self, x, mask=None):
-        for norm1, attention, norm2, feed in self.layers:
-            x = x + attention(norm1(x), mask)
-            x = x + feed(norm2(x))
-        return self.norm(x)
-
-    def forward(self, tokens, targets):
-        return F.cross_entropy(self.head(self.trunk(self.embedding(tokens))).flatten(0, 1), targets.flatten())
-
-    def batch(self):
-        return torch.randint(0, self.vocabulary, self.shape), torch.randint(0, self.vocabulary, self.shape)
-
-
-class DecoderBoth(Decoder):
-    """The whole loss: boards by a causal pass, moves and values by a pass in which the 68 tokens of a board see each other."""
-
-    def __init__(self, width=256, positions=4, frequencies=128, buckets=100):
-        super().__init__(width=width, length=71 * positions)
-        self.positions, self.buckets = positions, buckets
-        del self.head
         self.frequencies = nn.Parameter(torch.randn(1, frequencies))
         self.value = nn.Linear(2 * frequencies, width)
         self.board, self.policy = nn.Linear(width, 41), nn.Linear(width, 1924)
         self.values = nn.ModuleList(
             nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, buckets)) for _ in range(2)
         )
-        place = torch.arange(71 * positions)
+        place = torch.arange(length)
         block = torch.where(place % 71 < 68, place // 71, -1 - place)
         self.register_buffer("mask", (place[None] <= place[:, None]) | (block[None] == block[:, None]))
+
+    def trunk(self, x, mask=None):
+        for norm1, attention, norm2, feed in self.layers:
+            x = x + attention(norm1(x), mask)
+            x = x + feed(norm2(x))
+        return self.norm(x)
 
     def forward(self, tokens, values, boards, moves, win_loss, draw):
         n, width = tokens.shape[0], self.embedding.embedding_dim
@@ -264,5 +252,4 @@ NETS = {
     "moe-all": lambda: Transformer(64, lambda width: Experts(width, "all")),
     "moe-sparse": lambda: Transformer(64, lambda width: Experts(width, "sparse")),
     "decoder": lambda: Decoder(),
-    "decoder-both": lambda: DecoderBoth(),
 }

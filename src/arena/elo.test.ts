@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { Random } from "#base";
 import { eloOfScore, estimate, type Pentanomial, scoreOfElo } from "./elo.js";
-import { logLikelihoodRatio, SPRT_DEFAULTS, sprt, sprtBounds } from "./sprt.js";
+import { logLikelihoodRatio, SPRT_DEFAULTS, sprt, sprtBounds, sprtGames } from "./sprt.js";
 
 const near = (found: number | null, expected: number, digits: number, what = "") =>
   assert.ok(
@@ -44,6 +44,43 @@ for (const [wins, draws, losses, pairs, elo, error, los, source] of PUBLISHED) {
     if (los !== undefined) near(found.los * 100, los, error === 1.8 ? 1 : 2, "los");
   });
 }
+
+// The same source; its tolerance is a hundredth of the value.
+const NORMALIZED: [number, number, number, Pentanomial, number, number][] = [
+  [76, 123, 89, NONE, -20.76, 40.13],
+  [136, 111, 96, NONE, 49.77, 36.77],
+  [34, 0, 356, NONE, -508.44, 34.48],
+  [0, 0, 0, [34, 54, 31 + 32, 64, 75], 57.94, 28.28],
+  [0, 0, 0, [332, 433, 457 + 41, 333, 334], -9.17, 10.96],
+  [0, 0, 0, [7895, 8757, 5485 + 200, 568, 9999], -19.01, 2.65],
+];
+
+test(`normalised Elo and its error are as published: ${FASTCHESS}`, () => {
+  for (const [wins, draws, losses, pairs, elo, error] of NORMALIZED) {
+    const { normalized, normalizedError } = estimate(gamesOf(wins, draws, losses, pairs), pairs);
+    assert.ok(Math.abs((normalized ?? 0) / elo - 1) < 0.01, `${normalized} is not ${elo}`);
+    assert.ok(Math.abs((normalizedError ?? 0) / error - 1) < 0.01, `${normalizedError} is not ${error}`);
+  }
+});
+
+test("a test that nobody gave a number of games takes as many as decide 99 of 100, halfway between its hypotheses", () => {
+  const config = { elo0: 0, elo1: 50, ...SPRT_DEFAULTS };
+  const limit = sprtGames(config);
+  assert.equal(sprtGames({ elo0: 0, elo1: 5, ...SPRT_DEFAULTS }), 167_446);
+  const random = new Random(8);
+  const half = scoreOfElo(25); // no draws: the longest tests
+  let undecided = 0;
+  for (let run = 0; run < 400; run++) {
+    const pairs: Pentanomial = [0, 0, 0, 0, 0];
+    let games = 0;
+    while (games < limit && sprt(pairs, config).result === "undecided") {
+      for (let i = 0; i < 10; i++, games += 2)
+        pairs[2 * (Number(random.next() < half) + Number(random.next() < half))]++;
+    }
+    if (games >= limit) undecided++;
+  }
+  assert.ok(undecided <= 12, `${undecided} of 400 undecided; 3 or 4 expected, 12 in one of 10,000 runs`);
+});
 
 test("the likelihood of superiority is as published: fastchess EloWDL 1", () => {
   near(estimate({ wins: 76, draws: 123, losses: 89 }, NONE).los * 100, 15.53, 2);
@@ -88,11 +125,13 @@ test("nothing is claimed without games, and infinity is null", () => {
     score: 0.5,
     elo: 0,
     error: null,
+    normalized: null,
+    normalizedError: null,
     los: 0.5,
     drawRate: 0,
   });
   const won = estimate({ wins: 4, draws: 0, losses: 0 }, [0, 0, 0, 0, 2]);
-  assert.deepEqual([won.elo, won.error], [null, null]);
+  assert.deepEqual([won.elo, won.error, won.normalized, won.normalizedError], [null, null, null, null]);
   near(won.los, 0.977, 3, "four wins of four, as heads of a coin: 2 standard deviations");
   const drawn = estimate({ wins: 0, draws: 2, losses: 0 }, [0, 0, 1, 0, 0]);
   assert.deepEqual([drawn.elo, drawn.error, drawn.los], [0, null, 0.5]);

@@ -21,14 +21,31 @@ export interface Estimate {
   elo: number | null;
   /** Half the width of the 95 % interval, in Elo; null where it has no bound or all pairs ended alike. */
   error: number | null;
+  /** Normalised Elo: the distance from an even score by the spread of one game; null where all games ended alike. */
+  normalized: number | null;
+  /** Half the width of its 95 % interval, which depends on the number of games alone. */
+  normalizedError: number | null;
   /** Likelihood of superiority: how sure we may be that the first player is the stronger, 0..1. */
   los: number;
   drawRate: number;
 }
 
+/** Normalised Elo of a score that lies one standard deviation of a game above one half. */
+export const NORMALIZED_ELO_PER_T = 800 / Math.log(10);
+
 export const scoreOfElo = (elo: number): number => 1 / (1 + 10 ** (-elo / 400));
 
 export const eloOfScore = (score: number): number => -400 * Math.log10(1 / score - 1);
+
+const NO_GAMES: Readonly<Estimate> = {
+  score: 0.5,
+  elo: 0,
+  error: null,
+  normalized: null,
+  normalizedError: null,
+  los: 0.5,
+  drawRate: 0,
+};
 
 /** Variance of the value `i` that occurs `counts[i]` times. */
 function varianceOf(counts: readonly number[]): number {
@@ -49,7 +66,7 @@ function varianceOf(counts: readonly number[]): number {
  */
 export function estimate({ wins, draws, losses }: Score, pairs: Readonly<Pentanomial>): Estimate {
   const games = wins + draws + losses;
-  if (games === 0) return { score: 0.5, elo: 0, error: null, los: 0.5, drawRate: 0 };
+  if (games === 0) return NO_GAMES;
   const score = (wins + draws / 2) / games;
 
   // Variance of the whole sum of half points: pairs as pairs, the rest as games.
@@ -64,6 +81,8 @@ export function estimate({ wins, draws, losses }: Score, pairs: Readonly<Pentano
     score,
     elo: score > 0 && score < 1 ? eloOfScore(score) + 0 : null, // + 0 turns -0 into 0
     error: bounded ? (eloOfScore(high) - eloOfScore(low)) / 2 : null,
+    normalized: variance > 0 ? (NORMALIZED_ELO_PER_T * (score - 0.5)) / (standardError * Math.sqrt(games)) + 0 : null,
+    normalizedError: variance > 0 ? (NORMALIZED_ELO_PER_T * Z95) / Math.sqrt(games) : null,
     los: normalBelow(
       variance > 0 ? (score - 0.5) / standardError : (wins - losses) / Math.sqrt(Math.max(1, wins + losses)), // all pairs alike: each decided game as a toss-up
     ),

@@ -1,6 +1,6 @@
 import { estimate, type Pentanomial } from "./elo.js";
 import { type ContestGame, gameOfTwo } from "./pairing.js";
-import { type SprtConfig, type SprtState, sprt } from "./sprt.js";
+import { type SprtConfig, type SprtState, sprt, sprtGames } from "./sprt.js";
 import type { Standings } from "./standings.js";
 import { Tally } from "./tally.js";
 
@@ -13,6 +13,8 @@ export interface MatchState {
   score: number; // share of the points, 0..1
   elo: number | null; // null if infinite
   error: number | null; // half the 95 % interval, in Elo
+  normalized: number | null; // normalised Elo; null if all games ended alike
+  normalizedError: number | null;
   los: number; // likelihood of superiority, 0..1
   drawRate: number;
   pentanomial: Pentanomial; // pairs by points: 0, 1/2, 1, 3/2, 2
@@ -25,7 +27,6 @@ export interface LlrPoint {
   llr: number;
 }
 
-const MANY = 1_000_000; // games a test may take that nobody gave a number
 const PATH_POINTS = 1_000; // kept of the way of a test, at most; then every second is dropped
 
 /** Two players, every opening with both colours; with a test, until that is decided. */
@@ -37,10 +38,10 @@ export class Match implements Standings<MatchState> {
   private pathStep = 1; // pairs between two points of the path
 
   constructor(
-    games: number | undefined, // in all; by default 100, or as many as the test takes
+    games: number | undefined, // in all; by default 100, or what nearly every test is decided in
     private readonly test?: SprtConfig,
   ) {
-    this.total = games ?? (test ? MANY : 100);
+    this.total = games ?? (test ? sprtGames(test) : 100);
   }
 
   get rounds(): number {

@@ -3,7 +3,7 @@
 // Source: M. Van den Bergh, cantate.be/Fishtest: support_MLE_multinomial.pdf (Proposition 1.1) for logistic Elo,
 // normalized_elo_practical.pdf (section 4.1) for normalised Elo.
 import { assert } from "#base";
-import { type Pentanomial, scoreOfElo } from "./elo.js";
+import { NORMALIZED_ELO_PER_T, type Pentanomial, scoreOfElo } from "./elo.js";
 
 /**
  * What `elo0` and `elo1` mean. Logistic Elo is the usual one. Normalised Elo divides the score by its spread per game,
@@ -29,8 +29,6 @@ export interface SprtState {
   upper: number;
   result: "H0" | "H1" | "undecided";
 }
-
-const NORMALIZED_ELO_PER_T = 800 / Math.log(10);
 
 /** One value a pair may have (as a share of its two points) and how often it was seen, as a share of all pairs. */
 type Distribution = readonly { value: number; share: number }[];
@@ -115,6 +113,17 @@ export const sprtBounds = ({ alpha, beta }: Pick<SprtConfig, "alpha" | "beta">) 
   lower: Math.log(beta / (1 - alpha)),
   upper: Math.log((1 - beta) / alpha),
 });
+
+/**
+ * Games after which nearly every test is decided. Midway between the hypotheses, where tests are longest, the ratio is a random
+ * walk without drift that takes lower * upper / variance games on average; of those not one in a hundred takes four times as many.
+ * The variance is that of games without draws: draws only make tests shorter.
+ */
+export function sprtGames(config: Pick<SprtConfig, "elo0" | "elo1" | "alpha" | "beta">): number {
+  const { lower, upper } = sprtBounds(config);
+  const step = (config.elo1 - config.elo0) / NORMALIZED_ELO_PER_T;
+  return 2 * Math.ceil((2 * -lower * upper) / step ** 2);
+}
 
 /** Where the test stands after these pairs. */
 export function sprt(pairs: Readonly<Pentanomial>, config: SprtConfig): SprtState {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { GameCount } from "./game-count.js";
 import { Match } from "./match.js";
-import { sprt } from "./sprt.js";
+import { sprt, sprtGames } from "./sprt.js";
 import type { Standings } from "./standings.js";
 import { Tournament } from "./tournament.js";
 
@@ -22,7 +22,7 @@ test("a match counts from the first player's view, whoever has White", () => {
 
 test("a test is decided with the pair at which its ratio leaves the bounds, and its path leads there", () => {
   const match = new Match(undefined, TEST);
-  assert.equal(match.total, 1_000_000);
+  assert.equal(match.total, sprtGames(TEST));
   let pairs = 0;
   while (!match.decided) {
     const drawn = pairs % 3 === 0;

@@ -5,7 +5,7 @@ export { castlingTarget, isCastling, isEnPassant, type Move, moveFrom, movePromo
 export { perft, perftDivide } from "./perft.js";
 export { parsePerftSuite } from "./perft-suite.js";
 export { COLORS, type Color, opposite, type Piece, ROLES, type Role } from "./piece.js";
-export { type Outcome, Position } from "./position.js";
+export { materialAt, type Outcome, Position } from "./position.js";
 export { formatSan, parseSan } from "./san.js";
 export {
   clampEvaluation,

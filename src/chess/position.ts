@@ -29,6 +29,15 @@ function haveSameKey(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
+const WORTH = [0, 1, 3, 3, 5, 9, 0, 0]; // by role, in pawns
+
+/** `Position.material()` of a struct of the core in memory. */
+export function materialAt(bytes: Uint8Array, at: number): number {
+  let sum = 0;
+  for (let i = at + MAILBOX_AT; i < at + MAILBOX_AT + 64; i++) sum += WORTH[bytes[i] & 7];
+  return sum;
+}
+
 /**
  * A position and the moves that led to it. `play` and `undo` change it in place; `clone` gives an independent copy
  * with the same history. Make one with `parseFen`.
@@ -108,6 +117,11 @@ export class Position {
       const piece = this.pieceAt(square);
       if (piece) yield { square, ...piece };
     }
+  }
+
+  /** What the pieces of both sides are worth in pawns, kings nothing; 78 at the start. */
+  material(): number {
+    return materialAt(this.state, 0);
   }
 
   /** The legal moves. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "vitest";
+import { parseFen, START_FEN } from "./fen.js";
 import * as layout from "./layout.js";
 import * as score from "./score.js";
 import {
@@ -64,13 +65,20 @@ test("scores, values and probabilities turn into each other", () => {
   assert.ok(!isMateScore(scoreOfValue(1)));
 });
 
-test("win, draw and loss add up to a thousand, and +1.20 wins every second game", () => {
-  for (const cp of [-32_000, -333, 0, 7, 120, 30_000]) {
-    const wdl = wdlOfScore(cp);
-    assert.equal(wdl[0] + wdl[1] + wdl[2], 1000);
-  }
-  assert.equal(wdlOfScore(120)[0], 500);
+test("win, draw and loss add up to a thousand, and mirror each other", () => {
+  for (const cp of [-32_000, -333, 0, 7, 120, 30_000])
+    for (const material of [0, 10, 78, 103]) {
+      const [win, draw, loss] = wdlOfScore(cp, material);
+      assert.equal(win + draw + loss, 1000);
+      assert.ok(draw >= 0);
+      assert.deepEqual(wdlOfScore(-cp, material), [loss, draw, win]);
+    }
   assert.equal(expectedPoints([500, 300, 200]), 0.65);
+});
+
+test("two pawns win the game at the start, and often not with few pieces left", () => {
+  assert.ok(wdlOfScore(200, parseFen(START_FEN).material())[0] > 750);
+  assert.ok(wdlOfScore(200, 10)[0] < 400);
 });
 
 test("a move's value is centipawns or a mate, and nothing else", () => {

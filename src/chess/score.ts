@@ -65,12 +65,19 @@ export function wdlOfShares(shares: ArrayLike<number>): Wdl {
   return [win, 1000 - win - loss, loss];
 }
 
+/** Of a score that wins every second game, in centipawns: with bare kings, and how much less with all pieces on the board. */
+const EVEN_CP = { bare: 292, full: 65 };
+const SPREAD_CP = 113; // of both curves
+const FULL = 78; // what the pieces of the start position are worth
+
 /**
- * Win, draw and loss that a score makes likely: two logistic curves, by which +1.20 wins every second game. A rule of thumb;
- * it was not fitted to games.
+ * Win, draw and loss that a score makes likely: two logistic curves. The fewer pieces are left, the more it takes to win;
+ * `material` is what those of both sides are worth (`Position.material()`). Fitted to 94,000 positions of engine games
+ * (bench/wdl.mjs, docs/log/data.md).
  */
-export function wdlOfScore(scoreCp: number): Wdl {
-  const chance = (cp: number) => 1 / (1 + Math.exp(-(cp - 120) / 70));
+export function wdlOfScore(scoreCp: number, material: number): Wdl {
+  const even = EVEN_CP.bare + (EVEN_CP.full - EVEN_CP.bare) * Math.min(1, material / FULL);
+  const chance = (cp: number) => 1 / (1 + Math.exp(-(cp - even) / SPREAD_CP));
   return wdlOfShares([chance(scoreCp), 0, chance(-scoreCp)]);
 }
 

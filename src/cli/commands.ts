@@ -12,6 +12,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "data convert": () => import("./data/convert.js"),
   "data shuffle": () => import("./data/shuffle.js"),
   "data split": () => import("./data/split.js"),
+  "data filter": () => import("./data/filter.js"),
   "data dedupe": () => import("./data/dedupe.js"),
   "data distil": () => import("./data/distil.js"),
   recipes: () => import("./recipes.js"),

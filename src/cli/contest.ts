@@ -217,7 +217,7 @@ export async function playWithProgress(
       case "start":
         last = event.state;
         if (event.saved > 0) io.note(`${pgn}: ${event.saved} games were played before.`);
-        if (spec.sprt) io.print(formatTest(spec.sprt, event.names[0]));
+        if (spec.sprt) io.print(formatTest(spec.sprt, event.names[0], event.total));
         break;
       case "note":
         io.note(event.text);
@@ -256,13 +256,13 @@ export async function playWithProgress(
 }
 
 /** The two hypotheses of a test, in words. */
-function formatTest(test: NonNullable<ContestSpec["sprt"]>, name: string): string {
+function formatTest(test: NonNullable<ContestSpec["sprt"]>, name: string, games: number): string {
   const { elo0, elo1, alpha, beta, model } = test;
   const { lower, upper } = sprtBounds(test);
   const percent = (share: number) => `${(100 * share).toFixed(share < 0.01 ? 1 : 0)} %`;
   return (
     `test (SPRT, ${model} Elo): H0: ${name} gains ${elo0} Elo, H1: it gains ${elo1} Elo\n` +
-    `H1 is accepted at an LLR of ${upper.toFixed(2)} (wrong in ${percent(alpha)}), H0 at ${lower.toFixed(2)} (wrong in ${percent(beta)})`
+    `H1 is accepted at an LLR of ${upper.toFixed(2)} (wrong in ${percent(alpha)}), H0 at ${lower.toFixed(2)} (wrong in ${percent(beta)}); at most ${games} games`
   );
 }
 

@@ -1,7 +1,16 @@
-import { UserError, writeFile } from "#base";
+import { readBytes, UserError, writeFile } from "#base";
 import { type Position, parseFen } from "#chess";
 import { openRecords } from "#formats";
-import { EXPORT_FORMATS, type ExportFormat, exportNetwork, findWeights, loadNetwork, randomPositions } from "#models";
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  exportNetwork,
+  findWeights,
+  isNnueFile,
+  randomPositions,
+  readNetwork,
+  rewriteNnue,
+} from "#models";
 import { type RunCheckpoint, RunFolder } from "#training";
 import { command } from "./command.js";
 
@@ -38,12 +47,15 @@ export default command({
   examples: [
     "tabiya export runs/a net.onnx",
     "tabiya export runs/nnue net.tnn",
+    "tabiya export nnue net.raw",
     "tabiya export maia-1500.pb.gz --onnx maia-1500.onnx",
     "tabiya export runs/nnue --nnue net.nnue --all",
     "tabiya export runs/a/best --int8 net.int8.onnx --data unseen.bin --json",
   ],
   arguments: {
-    checkpoint: { help: "run, checkpoint folder, .safetensors file or network of lc0" },
+    checkpoint: {
+      help: "run, checkpoint folder, .safetensors, .tnn, .nnue or .jnn file, network of lc0 or of the box",
+    },
     out: { help: "the file to write" },
   },
   options: {
@@ -54,6 +66,7 @@ export default command({
     nnue: { type: "boolean", help: EXPORT_FORMATS.nnue },
     jnn: { type: "boolean", help: EXPORT_FORMATS.jnn },
     tnn: { type: "boolean", help: EXPORT_FORMATS.tnn },
+    raw: { type: "boolean", help: EXPORT_FORMATS.raw },
     all: { type: "boolean", help: "every checkpoint of a run, each to a file with the epoch in its name" },
     data: { help: "a file of positions to measure on, instead of random ones" },
     samples: { type: "integer", default: SAMPLES, minimum: 1, help: "how many positions to measure on" },
@@ -72,7 +85,14 @@ export default command({
     const positions = data === undefined ? randomPositions(samples, 1) : await readPositions(data, samples);
     const write = async (from: string, to: string) => {
       const path = await findWeights(from);
-      const { family, network } = await loadNetwork(path);
+      const source = await readBytes(path);
+      if (isNnueFile(path)) {
+        const bytes = rewriteNnue(source, path, asked[0]);
+        await writeFile(to, bytes);
+        io.print(`${to}: the same integers as ${path}, ${bytes.length} bytes`);
+        return { out: to, format: asked[0], checkpoint: path, bytes: bytes.length };
+      }
+      const { family, network } = readNetwork(source, path);
       const { bytes, differences } = await exportNetwork(family, network, asked[0], positions);
       await writeFile(to, bytes);
       const maxDifference = Math.max(...Object.values(differences));

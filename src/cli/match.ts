@@ -33,7 +33,7 @@ export default command({
     games: {
       type: "integer",
       minimum: 1,
-      help: "games in all, both colours counted; by default 100, or as many as the test takes",
+      help: "games in all, both colours counted; by default 100, or what 99 of 100 tests are decided in",
     },
     ...CONTEST_OPTIONS,
     ...SPRT_OPTIONS,
@@ -50,6 +50,8 @@ export default command({
     const match = result as MatchState;
 
     io.print(`${result.names[0]} against ${result.names[1]}: ${formatState(match)}`);
+    if (match.normalized !== null && match.normalizedError !== null)
+      io.print(`normalised Elo ${match.normalized.toFixed(1)} +- ${match.normalizedError.toFixed(1)}`);
     io.print(`pairs by points 0, 1/2, 1, 3/2, 2: ${match.pentanomial.join(", ")}`);
     if (match.sprt && spec.sprt) {
       const meaning = { H1: "passed", H0: "failed", undecided: "undecided" }[match.sprt.result];

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { readBytes } from "#base";
 import { type NnueWeights, readNnueNetwork } from "#formats";
 import { findWeights, loadNetwork, nnueName, nnueParameters, shippedNets } from "#models";
@@ -33,27 +34,40 @@ async function describeRun(path: string): Promise<Record<string, unknown>> {
 export default command({
   name: "nets",
   summary: "List the networks that come with the program, or say what is in a file or checkpoint.",
-  examples: ["tabiya nets", "tabiya nets runs/a", "tabiya nets net.nnue --json"],
+  examples: ["tabiya nets", "tabiya nets residual", "tabiya nets runs/a", "tabiya nets net.nnue --json"],
   arguments: {
     file: { help: ".nnue, .jnn, .tnn, .safetensors or lc0 .pb.gz file, checkpoint or run", optional: true },
   },
   async run({ file }, { print }) {
-    const show = (values: Record<string, unknown>) => {
-      for (const [key, value] of Object.entries(values))
-        print(`${key.padEnd(14)} ${typeof value === "object" ? JSON.stringify(value) : value}`);
-    };
+    const labels = await shippedNets();
     if (file !== undefined) {
-      const summary = await summarise(file);
-      show(summary);
+      const label = labels.find(({ family }) => family === file);
+      const summary = { ...(await summarise(file)), ...label };
+      for (const [key, value] of Object.entries(summary)) print(`${key.padEnd(14)} ${format(value)}`);
       return summary;
     }
     const nets = [];
-    for (const net of await shippedNets()) {
-      const { file: _, ...facts } = await summarise(net.family);
-      nets.push({ ...facts, ...net });
-      show({ ...net, ...facts });
+    for (const label of labels) {
+      const { file: path, ...facts } = await summarise(label.family);
+      nets.push({ ...facts, ...label });
+      const megabytes = ((await stat(`${path}`)).size / 1e6).toFixed(1);
+      print(`${label.family.padEnd(10)}${label.file.padEnd(28)}${megabytes.padStart(4)} MB  ${label.summary}`);
     }
-    if (nets.length === 0) print("No network comes with this program.");
+    print(
+      nets.length === 0
+        ? "No network comes with this program."
+        : `\nPlay one: tabiya play ${labels[0].family}. What is known of it: tabiya nets ${labels[0].family}.`,
+    );
     return { nets };
   },
 });
+
+/** A value in a line: what it holds as `name value, name value`. */
+const format = (value: unknown): string =>
+  Array.isArray(value)
+    ? value.join(", ")
+    : typeof value === "object" && value !== null
+      ? Object.entries(value)
+          .map(([name, one]) => `${name} ${format(one)}`)
+          .join(", ")
+      : String(value);

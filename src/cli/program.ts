@@ -113,12 +113,14 @@ export async function runProgram(
     .version(options.version, "--version")
     .addHelpText("after", "\nEvery command explains itself: tabiya COMMAND --help");
 
+  const childrenOf = (group: string) =>
+    commands.flatMap(({ name }) => (name.startsWith(`${group} `) ? [name.slice(group.length + 1)] : []));
   const groups = new Map<string, Commander>();
   for (const command of commands) {
     const words = command.name.split(" ");
     let parent = root;
     if (words.length === 2) {
-      parent = groups.get(words[0]) ?? configure(root.command(words[0]).description(`see: tabiya ${words[0]} --help`));
+      parent = groups.get(words[0]) ?? configure(root.command(words[0]).description(childrenOf(words[0]).join(", ")));
       groups.set(words[0], parent);
     }
     assert(words.length <= 2, `command name ${command.name}`);
@@ -163,9 +165,7 @@ export async function runProgram(
   for (const [name, group] of groups) {
     group.action(() => {
       const [, word] = argv.filter((arg) => !arg.startsWith("-"));
-      const known = commands.flatMap((command) =>
-        command.name.startsWith(`${name} `) ? [command.name.slice(name.length + 1)] : [],
-      );
+      const known = childrenOf(name);
       throw new UserError(
         "COMMAND_UNKNOWN",
         word === undefined

@@ -19,6 +19,7 @@ import {
 } from "#training";
 import { command } from "./command.js";
 import { readRecipe } from "./recipe-files.js";
+import { threadsEach, withExchange } from "./training-cluster.js";
 
 const duration = (seconds: number) =>
   seconds < 90
@@ -81,6 +82,7 @@ export default command({
   examples: [
     "tabiya train recipes/residual-tiny.yaml --data games.bin --set validation=games-validation.bin",
     "tabiya train --resume --run runs/residual-tiny",
+    "tabiya train recipes/nnue-base.yaml --quick --data games.bin",
     "tabiya train nnue-tiny --data sets/ --validation sets/",
     "tabiya train recipes/residual-tiny.yaml --data games.bin --set epochs=3 learningRate=0.002 --limit 20000 --json",
   ],
@@ -98,17 +100,27 @@ export default command({
     },
     run: { help: "folder for all that comes of it (default: runs/ and the recipe's name)" },
     resume: { type: "boolean", help: "go on with the run in that folder" },
+    quick: { type: "boolean", help: "a few minutes by the recipe's quick settings, to see that all is in place" },
     set: { type: "strings", help: "settings instead of the recipe's, as epochs=3" },
     limit: { type: "integer", minimum: 1, help: "learn from the first so many positions only" },
+    cluster: { help: "let workers on this Redis help (tabiya worker --trainings), as redis://HOST:6379" },
+    workers: {
+      type: "integer",
+      minimum: 1,
+      help: "with --cluster: wait for so many, this one counted, before the first step; without: so many in this program",
+    },
   },
 
-  async run({ recipe: file, data, validation, run, resume, set, limit }, io) {
+  async run({ recipe: file, data, validation, run, resume, quick, set, limit, cluster, workers }, io) {
     if (file === undefined && (!resume || run === undefined))
       throw new UserError("RECIPE_NONE", "Name a recipe (tabiya recipes lists them), or a run to go on with: --resume --run FOLDER."); // biome-ignore format: one line
     const where = file ?? `${run}`;
+    const share =
+      workers !== undefined && workers > 1 && cluster === undefined ? { threads: threadsEach(workers) } : {};
     const recipe = resolveRecipe(
       {
-        ...(file === undefined ? await settingsOf(where) : parseRecipe(await readRecipe(file), file)),
+        ...share,
+        ...(file === undefined ? await settingsOf(where) : parseRecipe(await readRecipe(file), file, { quick })),
         ...Object.assign({}, ...(set ?? []).map(parseSetting)),
         ...(data && { data }),
         ...(validation && { validation }),
@@ -126,7 +138,8 @@ export default command({
     io.note(`${describeSettings(recipe)}; ${parameters} parameters`);
     const resultShare = "resultShare" in settings ? Number(settings.resultShare) : undefined;
     const sets = { folder: `${folder}/data`, resultShare, ...io };
-    const source = await task.open(await openSets(config.data, { ...sets, role: "learn" }), recipe, config.limit);
+    const paths = await openSets(config.data, { ...sets, role: "learn" });
+    const source = await task.open(paths, recipe, config.limit);
     const judged = await openSets(config.validation, { ...sets, role: "judge" });
     const judges = judged.length > 0 ? await task.open(judged, recipe) : undefined;
     io.note(
@@ -134,20 +147,23 @@ export default command({
     );
 
     let first: { step: number; time: number } | undefined;
-    const training = train(recipe, {
-      run: folder,
-      data: source,
-      validation: judges,
-      resume,
-      signal: io.signal,
-      now: Date.now,
-      metadata: { git_commit: gitCommit() },
-      onProgress(report) {
-        first ??= { step: report.step - 1, time: performance.now() };
-        io.progress(describeStep(report, first.step, performance.now() - first.time));
-      },
-      onEpoch: (summary, judged) => io.print(task.describeEpoch(summary, judged)),
-    });
+    const training = withExchange({ cluster, workers, recipe, paths, data: source, run: folder }, io, (exchange) =>
+      train(recipe, {
+        run: folder,
+        data: source,
+        validation: judges,
+        exchange,
+        resume,
+        signal: io.signal,
+        now: Date.now,
+        metadata: { git_commit: gitCommit() },
+        onProgress(report) {
+          first ??= { step: report.step - 1, time: performance.now() };
+          io.progress(describeStep(report, first.step, performance.now() - first.time));
+        },
+        onEpoch: (summary, judged) => io.print(task.describeEpoch(summary, judged)),
+      }),
+    );
     const { history, ...result } = await training.finally(() => Promise.all([source.close(), judges?.close()]));
     if (result.stopped === "interrupted")
       io.note(`Stopped and saved. Resume with: tabiya train --resume --run ${quoted(folder)}`);

@@ -2,6 +2,7 @@ import { UserError } from "#base";
 import { runWorker } from "#cluster";
 import { withFolder } from "./cluster.js";
 import { command } from "./command.js";
+import { helpOnCluster } from "./training-cluster.js";
 
 export default command({
   name: "worker",
@@ -12,15 +13,18 @@ export default command({
   examples: [
     "tabiya worker --cluster redis://10.0.0.1:6379",
     "tabiya worker --cluster redis://:password@host:6379 --capacity 8",
+    "tabiya worker --cluster redis://10.0.0.1:6379 --trainings",
   ],
   options: {
     cluster: { help: "address of the Redis, as redis://HOST:6379" },
     capacity: { type: "integer", minimum: 1, help: "threads; one per core by default" },
+    trainings: { type: "boolean", help: "help with trainings (tabiya train --cluster) instead of playing games" },
   },
 
-  async run({ cluster, capacity }, io) {
+  async run({ cluster, capacity, trainings }, io) {
     if (cluster === undefined)
       throw new UserError("OPTION_MISSING", "Say which cluster: --cluster redis://localhost:6379");
+    if (trainings) return helpOnCluster(cluster, capacity, io);
     const counts = { done: 0, failed: 0 };
     await withFolder((cache) =>
       runWorker({

@@ -1,3 +1,5 @@
+export { type ClusterBoard, openBoard } from "./exchange/open.js";
+export { helpTrainings, leadHere, leadTraining, type SharedTraining } from "./exchange/trainings.js";
 export { type Job, jobId, parseJob, type SelfPlayJob } from "./jobs/job.js";
 export { playByJobs } from "./play.js";
 export { FolderStore } from "./stores/folder.js";

@@ -20,8 +20,18 @@ export { canConvert, convertRecord, findMoveTable } from "./convert.js";
 export { Dataset, type PgnOptions, type SelfPlayOptions } from "./dataset.js";
 export { type DedupeOptions, dedupeRecords } from "./dedupe.js";
 export { type DistilOptions, type DistilResult, distilRecords } from "./distil.js";
+export { FactReader, type MoveKind } from "./facts.js";
 export { parseChoices, parseResults, TIME_CLASSES } from "./filter.js";
+export {
+  BULLET_FILTER,
+  type FilterResult,
+  filterRecords,
+  type Range,
+  type RecordFilter,
+  refuseRecord,
+} from "./filter-records.js";
 export { IMPORT_KINDS } from "./game-importer.js";
+export { formatHistogram, formatKingSquares, Histograms } from "./histogram.js";
 export { type ImportOptions, type ImportResult, importGames } from "./import.js";
 export { type Inspection, inspectData } from "./inspect.js";
 export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions } from "./label.js";

@@ -73,7 +73,7 @@ export async function writeVariations(
 function variationsOf(lines: readonly Line[], visits: ByMove | undefined, position: Position): Variation[] {
   const found = lines.flatMap(({ scoreCp, wdl, pv }): Variation[] => {
     if (scoreCp === undefined || pv[0] === undefined) return [];
-    const [win, draw, loss] = wdl ?? wdlOfScore(scoreCp);
+    const [win, draw, loss] = wdl ?? wdlOfScore(scoreCp, position.material());
     const q = (win - loss) / 1000;
     return [{ move: pv[0], visits: visits?.[pv[0]] ?? null, q, d: draw / 1000, pv: [...pv] }];
   });

@@ -64,7 +64,7 @@ function thoughtOf(position: Position, variation: readonly SearchThought[]): Tho
 const lineOf = (position: Position, { scoreCp, wdl, depth, selDepth, visits, pv }: SearchLine): Line => ({
   scoreCp,
   mate: movesToMate(scoreCp),
-  wdl: wdl ? wdlOfShares(wdl) : wdlOfScore(scoreCp),
+  wdl: wdl ? wdlOfShares(wdl) : wdlOfScore(scoreCp, position.material()),
   depth,
   selDepth,
   visits,

@@ -1,5 +1,5 @@
 import { Random, UserError } from "#base";
-import { formatFen, formatUci, type Move, type Position, scoreOfValue, wdlOfShares } from "#chess";
+import { formatFen, formatUci, type Move, type Position, scoreOfValue, wdlOfScore, wdlOfShares } from "#chess";
 import {
   type Evaluation,
   type Evaluator,
@@ -117,7 +117,8 @@ export class SearchlessPlayer implements Player {
       const pv = [formatUci(position, move)];
       if (known === undefined) return { pv };
       const { wdl } = evaluation;
-      return { scoreCp: scoreOfValue(known, evaluator.scoreScale), ...(wdl && { wdl: wdlOfShares(wdl) }), pv };
+      const scoreCp = scoreOfValue(known, evaluator.scoreScale);
+      return { scoreCp, wdl: wdl ? wdlOfShares(wdl) : wdlOfScore(scoreCp, position.material()), pv };
     });
     const values = all.flatMap(({ move, value }) => (value === undefined ? [] : [[move, value] as const]));
     return {

@@ -18,7 +18,7 @@ export { identifyNetwork, loadNetwork, networkBytes, readNetwork } from "./load.
 export { type ActionValues, MOE, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
 export { inspectMoe, type LayerInsight, type MoeInsight } from "./moe-inspect.js";
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";
-export { nnueOutput, quantisationError } from "./nnue-export.js";
+export { isNnueFile, nnueOutput, quantisationError, rewriteNnue } from "./nnue-export.js";
 export { NNUE } from "./nnue-family.js";
 export { NNUE_SIZES, Nnue, type NnueConfig } from "./nnue-network.js";
 export { foldFeatures, quantiseNnue } from "./nnue-quantise.js";

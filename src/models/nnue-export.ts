@@ -1,7 +1,7 @@
 import { UserError } from "#base";
 import { type Color, opposite, type Position, ROLES } from "#chess";
 import { encodeHalfKp } from "#encodings";
-import { type NnueWeights, writeJnn, writeNnue, writeWide } from "#formats";
+import { type NnueWeights, readNnueNetwork, writeJnn, writeNnue, writeRawWide, writeWide } from "#formats";
 import type { Exported } from "./family.js";
 import { NnueEvaluator, PAWN_OF_STOCKFISH_12 } from "./nnue.js";
 import type { Nnue } from "./nnue-network.js";
@@ -76,22 +76,42 @@ export const NNUE_FORMATS = {
   nnue: "a HalfKP network as Stockfish 12 reads it",
   jnn: "the same as Jomfish reads it",
   tnn: "a network of 768 inputs, in our own format",
+  raw: "the same as plain integers, for engines of your own (docs/formats/raw.md, include/tabiya-nnue.h)",
 } as const;
 
 /** Writes a network; the differences are those of its values in centipawns, the largest and the mean. */
 export function exportNnue(network: Nnue, format: string, positions: readonly Position[]): Exported {
-  const isWide = network.config.inputs !== "halfkp";
-  if (!Object.hasOwn(NNUE_FORMATS, format) || isWide !== (format === "tnn"))
-    throw new UserError(
-      "EXPORT_FORMAT",
-      `A network of the family nnue with ${network.config.inputs} inputs cannot be written as ${format}: it can be ${isWide ? "tnn" : "nnue or jnn"}, or safetensors.`,
-    );
+  checkFormat(network.config.inputs === "halfkp" ? "halfkp" : "wide", format, ", or safetensors");
   const weights = quantiseNnue(network);
   const { max, mean } = quantisationError(network, weights, positions);
   return { bytes: nnueFile(weights, format), differences: { centipawns: max, meanCentipawns: mean } };
 }
 
+/** What the files of each architecture are called. */
+const FILES_OF: Record<NnueWeights["kind"], readonly string[]> = { halfkp: ["nnue", "jnn"], wide: ["tnn", "raw"] };
+
+function checkFormat(kind: NnueWeights["kind"], format: string, more = ""): void {
+  if (FILES_OF[kind].includes(format)) return;
+  throw new UserError(
+    "EXPORT_FORMAT",
+    `A network of the family nnue with ${kind === "halfkp" ? "halfkp" : "768"} inputs cannot be written as ${format}: it can be ${FILES_OF[kind].join(" or ")}${more}.`,
+  );
+}
+
+/** How the names of files with quantised networks end. */
+export const NNUE_SUFFIXES = Object.keys(NNUE_FORMATS).map((format) => `.${format}`);
+
+export const isNnueFile = (path: string): boolean =>
+  NNUE_SUFFIXES.some((suffix) => path.toLowerCase().endsWith(suffix));
+
+/** A network that is quantised already, in another file of the same integers. */
+export function rewriteNnue(bytes: Uint8Array, path: string, format: string): Uint8Array {
+  const weights = readNnueNetwork(bytes, path);
+  checkFormat(weights.kind, format);
+  return nnueFile(weights, format);
+}
+
 function nnueFile(weights: NnueWeights, format: string): Uint8Array {
-  if (weights.kind === "wide") return writeWide(weights);
+  if (weights.kind === "wide") return format === "raw" ? writeRawWide(weights) : writeWide(weights);
   return format === "nnue" ? writeNnue(weights) : writeJnn(weights, "stockfish");
 }

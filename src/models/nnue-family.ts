@@ -1,5 +1,5 @@
 import { defineFamily } from "./family.js";
-import { exportNnue } from "./nnue-export.js";
+import { exportNnue, NNUE_SUFFIXES } from "./nnue-export.js";
 import { NNUE_SCHEMA, NNUE_SIZES, Nnue, type NnueConfig } from "./nnue-network.js";
 
 /** No graph: it is played in WebAssembly, and has files of its own. */
@@ -8,5 +8,5 @@ export const NNUE = defineFamily<NnueConfig, Nnue>({
   schema: NNUE_SCHEMA,
   network: Nnue,
   export: exportNnue,
-  suffixes: [".nnue", ".jnn", ".tnn"],
+  suffixes: NNUE_SUFFIXES,
 });

@@ -3,6 +3,7 @@ export { checkpoint } from "./checkpoint.js";
 export { emaDecayAt } from "./ema.js";
 export { gradients } from "./gradients.js";
 export { concat, constant, type DType, input, MASKED, Tensor } from "./graph.js";
+export { fromHalf, toHalf } from "./halves.js";
 export { type AttentionMask, attention } from "./layers/attention.js";
 export { Conv3x3, conv3x3, toPlanes, toSquares } from "./layers/conv.js";
 export { balanceLoss, Experts, type ExpertsConfig, experts } from "./layers/experts.js";

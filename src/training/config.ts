@@ -3,6 +3,8 @@ import { FAMILIES, type FamilyName, type Schema } from "#models";
 import { DEVICES, type Device, type OptimiserChoice, type Schedule } from "#tensor";
 
 const OPTIMISERS = ["sgd", "adam", "adamw", "adadelta"] as const;
+export const PRECISIONS = ["float32", "float16", "int8"] as const;
+export type Precision = (typeof PRECISIONS)[number];
 const SCHEDULES = ["constant", "cosine", "step"] as const;
 
 /** How a run trains; what it trains and what on stands beside, in the fields of the family and of its task. Flat, plain JSON when saved. TRAIN_SCHEMA says what each field means. */
@@ -36,6 +38,10 @@ export interface TrainConfig {
   seed: number;
   device: Device;
   threads: number;
+  roundSteps: number;
+  outerRate: number;
+  outerMomentum: number;
+  differences: Precision;
 }
 
 /** A run that finishes on a laptop. Recipes override what they need. */
@@ -69,6 +75,10 @@ export const TRAIN_DEFAULTS: TrainConfig = {
   seed: 1,
   device: "cpu",
   threads: 0,
+  roundSteps: 100,
+  outerRate: 0.7,
+  outerMomentum: 0.9,
+  differences: "float32",
 };
 
 const whole = z.int().min(0);
@@ -114,6 +124,12 @@ export const TRAIN_SCHEMA: Schema<TrainConfig> = z.strictObject({
   seed: z.int().describe("the same seed, data and number of threads give identical weights"),
   device: z.enum(DEVICES).describe("what computes"),
   threads: whole.describe("0: one per core"),
+  roundSteps: positive.describe("with other workers: steps of each between two exchanges of weights"),
+  outerRate: factor.describe("with other workers: how far the weights follow the mean of what a round changed"),
+  outerMomentum: share.describe("with other workers: Nesterov's momentum of these steps"),
+  differences: z
+    .enum(PRECISIONS)
+    .describe("with other workers: how what a round changed is sent; the error is sent later"),
 });
 
 /** A whole recipe: how to train, what to learn, and the network itself; plain JSON. A task knows its own `C` and `M`. */

@@ -22,6 +22,7 @@ export async function openGraphLearner(
   return {
     step: (batches, options) => trainer.step(batches, options),
     pull: (options) => trainer.pull(options),
+    push: () => trainer.push(),
     state: () => trainer.state(),
     restore: (state) => trainer.restore(state),
     close: () => trainer.close(),

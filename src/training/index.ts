@@ -13,8 +13,9 @@ export type { BatchSource, PolicyValueBatch } from "./batches/batch-source.js";
 export { Batches, type BatchOptions } from "./batches/batches.js";
 export { type DataSource, parseSource } from "./batches/data-source.js";
 export { openRecordSource } from "./batches/record-source.js";
-export { type Recipe, TRAIN_DEFAULTS, type TrainConfig } from "./config.js";
+export { PRECISIONS, type Precision, type Recipe, TRAIN_DEFAULTS, type TrainConfig } from "./config.js";
 export { type DecoderTaskConfig, decoderObjective } from "./decoder/objective.js";
+export { type Exchange, flatWeights, type Round } from "./exchange.js";
 export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
 export { NetworkTrainer, type Training, type TrainingFiles } from "./network-trainer.js";
 export { NnueSource } from "./nnue/source.js";
@@ -22,6 +23,7 @@ export { NnueTrainer, type NnueTrainerOptions } from "./nnue/trainer.js";
 export { judgePolicyValue, type PolicyValueJudgement } from "./policy-value/judge.js";
 export type { PolicyValueConfig } from "./policy-value/objective.js";
 export { parseRecipe, parseSetting, resolveRecipe } from "./recipe.js";
+export { RoundTrainer } from "./round-trainer.js";
 export {
   type Checkpoint,
   type EpochSummary,

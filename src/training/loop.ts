@@ -3,6 +3,7 @@ import { FAMILIES, findWeights, type Network } from "#models";
 import { learningRateAt, type Schedule } from "#tensor";
 import type { BatchSource } from "./batches/batch-source.js";
 import { type Recipe, scheduleOf } from "./config.js";
+import { differenceOf, type Exchange, flatWeights, outerStep, takeFlatWeights } from "./exchange.js";
 import {
   type EpochSummary,
   loadCheckpoint,
@@ -14,6 +15,7 @@ import {
 } from "./run/checkpoint.js";
 import type { MetricsLog } from "./run/metrics-log.js";
 import { RunFolder } from "./run/run-folder.js";
+import { batchesOfSteps, stepsOf } from "./steps.js";
 import type { Judgement, Learner } from "./task.js";
 import { taskOf } from "./tasks.js";
 
@@ -21,6 +23,7 @@ export interface TrainOptions {
   run: string; // the folder that keeps all of the run
   data: BatchSource;
   validation?: BatchSource;
+  exchange?: Exchange; // with others who take the same rounds; by default this training is alone
   resume?: boolean; // go on with what the folder holds; otherwise it must not hold a run
   signal?: AbortSignal; // stops after the present step, with everything saved
   onProgress?: (report: StepReport) => void;
@@ -93,22 +96,13 @@ export async function train(recipe: Recipe, options: TrainOptions): Promise<Trai
   }
 }
 
-/** How an epoch is cut into steps. */
-function stepsOf({ train: { batchSize, accumulate, epochPositions } }: Recipe, available: number) {
-  const positions = Math.min(available, epochPositions || Number.POSITIVE_INFINITY);
-  // A rest smaller than a batch is left to the next epoch.
-  const batches = Math.max(1, Math.floor(positions / batchSize));
-  const batchesPerStep = Math.min(accumulate, batches);
-  return { batchesPerStep, stepsPerEpoch: Math.floor(batches / batchesPerStep) };
-}
-
 class TrainingLoop {
-  private readonly batchesPerStep: number;
   private readonly stepsPerEpoch: number;
   private readonly schedule: Schedule;
   private seconds = 0; // in steps and waiting for data
   private waiting = 0;
   private positions = 0;
+  private round: { before: Float32Array; endsAt: number } | undefined; // its first weights, and the step of the epoch
 
   private constructor(
     private readonly recipe: Recipe,
@@ -118,9 +112,9 @@ class TrainingLoop {
     private readonly trainer: Learner,
     private readonly log: MetricsLog,
     private readonly progress: Progress,
+    private velocity: Float32Array | undefined, // of the steps that are taken with others
   ) {
-    const { batchesPerStep, stepsPerEpoch } = stepsOf(recipe, options.data.positions);
-    this.batchesPerStep = batchesPerStep;
+    const { stepsPerEpoch } = stepsOf(recipe, options.data.positions);
     this.stepsPerEpoch = stepsPerEpoch;
     this.schedule = scheduleOf(recipe.train, recipe.train.epochs * stepsPerEpoch);
   }
@@ -144,7 +138,7 @@ class TrainingLoop {
       history: [],
     };
     const log = await folder.log(progress.step, options.now());
-    return new TrainingLoop(recipe, options, folder, network, trainer, log, progress);
+    return new TrainingLoop(recipe, options, folder, network, trainer, log, progress, saved?.velocity);
   }
 
   close(): Promise<void> {
@@ -185,29 +179,15 @@ class TrainingLoop {
 
   /** The rest of the epoch's steps. Throws when interrupted, between two steps. */
   private async runSteps(): Promise<void> {
-    const { progress, options, batchesPerStep, stepsPerEpoch } = this;
+    const { progress, options, stepsPerEpoch } = this;
     const { batchSize, saveSteps } = this.recipe.train;
-    const source = options.data
-      .batches({
-        size: batchSize,
-        epoch: progress.epoch - 1,
-        perEpoch: stepsPerEpoch * batchesPerStep,
-        from: progress.epochStep * batchesPerStep,
-      })
-      [Symbol.asyncIterator]();
-    const nextBatches = async () => {
-      const batches = [];
-      while (batches.length < batchesPerStep) {
-        const { value, done } = await source.next();
-        if (done) break;
-        batches.push(value);
-      }
-      return batches;
-    };
+    const source = batchesOfSteps(this.recipe, options.data, progress);
+    const nextBatches = async () => (await source.next()).value ?? [];
     try {
       let pending = nextBatches();
       while (progress.epochStep < stepsPerEpoch) {
         options.signal?.throwIfAborted();
+        if (options.exchange && !this.round) await this.beginRound(options.exchange);
         const start = performance.now();
         const batches = await pending;
         const ready = performance.now();
@@ -222,11 +202,47 @@ class TrainingLoop {
         progress.step++;
         progress.epochStep++;
         await this.note(measured, learningRate);
-        if (progress.step % saveSteps === 0 && progress.epochStep < stepsPerEpoch) await this.saveStep();
+        const isRoundOver = progress.epochStep === this.round?.endsAt;
+        if (options.exchange && isRoundOver) await this.endRound(options.exchange);
+        const isSaved = isRoundOver || progress.step % saveSteps === 0;
+        if (isSaved && progress.epochStep < stepsPerEpoch) await this.saveStep();
       }
     } finally {
-      await source.return?.();
+      await source.return(undefined);
     }
+  }
+
+  /** A round ends with its steps or with the epoch, which is judged after it. */
+  private async beginRound(exchange: Exchange): Promise<void> {
+    const { epoch, epochStep, step } = this.progress;
+    const { roundSteps } = this.recipe.train;
+    const steps = Math.min(roundSteps - (epochStep % roundSteps), this.stepsPerEpoch - epochStep);
+    await this.trainer.pull();
+    const own = flatWeights(this.network);
+    const before = await exchange.begin({ epoch, epochStep, step, steps }, own);
+    if (before !== own) await this.goOnWith(before);
+    this.round = { before, endsAt: epochStep + steps };
+  }
+
+  /** After a round alone there is no outer step: the weights are what ordinary training would have, to the last bit. */
+  private async endRound(exchange: Exchange): Promise<void> {
+    const { before } = this.round!;
+    this.round = undefined;
+    await this.trainer.pull();
+    const mean = await exchange.end(differenceOf(flatWeights(this.network), before));
+    if (!mean) {
+      this.velocity = undefined;
+      return;
+    }
+    const { outerRate: rate, outerMomentum: momentum } = this.recipe.train;
+    const { weights, velocity } = outerStep(this.network, { before, mean, velocity: this.velocity }, { rate, momentum }); // biome-ignore format: a list
+    this.velocity = velocity;
+    await this.goOnWith(weights);
+  }
+
+  private async goOnWith(weights: Float32Array): Promise<void> {
+    takeFlatWeights(this.network, weights);
+    await this.trainer.push();
   }
 
   private notFinite(): UserError {
@@ -312,8 +328,8 @@ class TrainingLoop {
       data: this.options.data.fingerprint,
       config: { ...this.recipe.train, ...this.recipe.task, ...this.recipe.model },
     };
-    const { progress } = this;
+    const { progress, velocity } = this;
     for (const folder of folders)
-      await saveCheckpoint(folder, this.recipe.train.family, this.network, { progress, state }, metadata);
+      await saveCheckpoint(folder, this.recipe.train.family, this.network, { progress, state, velocity }, metadata);
   }
 }

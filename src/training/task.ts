@@ -11,6 +11,8 @@ export interface Learner<B = unknown> {
   step(batches: readonly B[], options: { learningRate: number }): Promise<{ loss: number } & Record<string, number>>;
   /** Brings the trained weights (or their moving average) into the network's parameters. */
   pull(options?: { ema?: boolean }): Promise<void>;
+  /** Takes the network's parameters as the weights to go on from; moments and moving averages stay. */
+  push(): Promise<void>;
   /** What a checkpoint needs beside the weights. */
   state(): Promise<TrainerState>;
   restore(state: TrainerState): Promise<void>;

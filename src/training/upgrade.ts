@@ -21,6 +21,13 @@ const STEPS: readonly { date: string; step: (settings: Settings) => Settings }[]
     step: (settings) =>
       settings.family === "decoder" ? { thinking: false, thinkingWeight: 1, ...settings } : settings,
   },
+  {
+    date: "2026-11-18", // every training was alone, and these make no difference to one
+    step: (settings) =>
+      "threads" in settings
+        ? { roundSteps: 100, outerRate: 0.7, outerMomentum: 0.9, differences: "float32", ...settings }
+        : settings,
+  },
 ];
 
 /** The settings of a run that an older version began, as this version would have written them. */

@@ -16,10 +16,6 @@ import {
   meanSquaredError,
   normal,
   parameter,
-  rmsNorm,
-  rotary,
-  rotaryTables,
-  swiglu,
   type Tensor,
   toPlanes,
   toSquares,
@@ -132,17 +128,16 @@ class SelfAttention {
     width: number,
     readonly heads: number,
     random: Random,
-    bias: boolean,
   ) {
-    this.q = linear(width, width, random, { bias });
-    this.k = linear(width, width, random, { bias });
-    this.v = linear(width, width, random, { bias });
-    this.out = linear(width, width, random, { bias });
+    this.q = linear(width, width, random);
+    this.k = linear(width, width, random);
+    this.v = linear(width, width, random);
+    this.out = linear(width, width, random);
   }
-  /** x [length * n, width], the first tokens of all sequences first; `turn` is applied to queries and keys. */
-  apply(x: Tensor, length: number, causal: boolean, turn: (x: Tensor) => Tensor = (y) => y): Tensor {
+  /** x [length * n, width], the first tokens of all sequences first */
+  apply(x: Tensor, length: number): Tensor {
     const [q, k, v] = [this.q, this.k, this.v].map((part) => part.apply(x).reshape([length, -1, x.dim(1)]));
-    const mixed = attention(turn(q), turn(k), v, this.heads, causal ? "causal" : "all");
+    const mixed = attention(q, k, v, this.heads, "all");
     return this.out.apply(mixed.reshape(x.shape));
   }
 }
@@ -173,7 +168,7 @@ class Transformer {
     this.position = parameter([79, 1, width], normal(0.02, random));
     this.layers = Array.from({ length: 4 }, () => ({
       norm1: layerNorm(width),
-      attention: new SelfAttention(width, 4, random, true),
+      attention: new SelfAttention(width, 4, random),
       norm2: layerNorm(width),
       feed: sparse
         ? experts({ width, hidden: 4 * width, experts: 8, chosen: 2 }, random)
@@ -188,7 +183,7 @@ class Transformer {
     const embedded = this.embedding.apply(tokens.transpose()).mul(Math.sqrt(this.width)).add(this.position);
     let x = embedded.reshape([-1, this.width]); // [79 n, width]: plain matrices all the way, nothing to reshape
     for (const { norm1, attention, norm2, feed } of this.layers) {
-      x = x.add(attention.apply(norm1.apply(x), 79, false));
+      x = x.add(attention.apply(norm1.apply(x), 79));
       const y = feed.apply(norm2.apply(x));
       x = x.add("y" in y ? y.y : y);
     }
@@ -208,55 +203,7 @@ function transformer(width: number, sparse: boolean): BenchNet {
   return { model, loss, batches: cut(batch, parts), replicas: REPLICAS };
 }
 
-class Decoder {
-  readonly embedding;
-  readonly layers;
-  readonly norm;
-  readonly head;
-
-  constructor(random: Random) {
-    this.embedding = embedding(1968, 256, random);
-    this.layers = Array.from({ length: 4 }, () => ({
-      norm1: rmsNorm(256),
-      attention: new SelfAttention(256, 4, random, false),
-      norm2: rmsNorm(256),
-      w1: linear(256, 1024, random, { bias: false }),
-      w3: linear(256, 1024, random, { bias: false }),
-      w2: linear(1024, 256, random, { bias: false }),
-    }));
-    this.norm = rmsNorm(256);
-    this.head = linear(256, 1968, random, { bias: false });
-  }
-
-  /** tokens [n, 284] -> logits [284 n, 1968], the first tokens of all sequences first */
-  forward(tokens: Tensor): Tensor {
-    const { cosines, sines } = rotaryTables(284, 64);
-    const turn = (x: Tensor) => rotary(x, cosines, sines, 4);
-    let x = this.embedding.apply(tokens.transpose().reshape([-1])); // [284 n, 256]
-    for (const { norm1, attention, norm2, w1, w3, w2 } of this.layers) {
-      x = x.add(attention.apply(norm1.apply(x), 284, true, turn));
-      const h = norm2.apply(x);
-      x = x.add(w2.apply(swiglu(w1.apply(h), w3.apply(h))));
-    }
-    return this.head.apply(this.norm.apply(x));
-  }
-}
-
-function decoder(): BenchNet {
-  const n = 8;
-  const parts = 4;
-  const random = new Random(1);
-  const model = new Decoder(random);
-  const logits = model.forward(input("tokens", [n / parts, 284], "int32"));
-  const next = input("next", [n / parts, 284], "int32")
-    .transpose()
-    .reshape([-1]);
-  const loss = crossEntropy(logits, next).mean();
-  const batch = { tokens: integers(n * 284, 1968, random), next: integers(n * 284, 1968, random) };
-  return { model, loss, batches: cut(batch, parts), replicas: REPLICAS };
-}
-
-const BOTH: DecoderConfig = {
+const PEER: DecoderConfig = {
   width: 256,
   layers: 4,
   heads: 4,
@@ -269,10 +216,10 @@ const BOTH: DecoderConfig = {
 };
 
 /** The whole loss of a decoder: boards by the causal pass, moves and values by the prefix pass, of 8 windows of 4 positions. */
-function decoderBoth(): BenchNet {
+function decoder(): BenchNet {
   const [n, parts, context] = [8, 4, 4];
   const random = new Random(1);
-  const model = DECODER.build(BOTH, random);
+  const model = DECODER.build(PEER, random);
   const weights = { boardWeight: 1, moveWeight: 1, winLossWeight: 1, drawWeight: 1, thinkingWeight: 1 };
   const settings = { context, resultShare: 0, boardShare: 1, thinking: false, ...weights };
   const { loss } = decoderObjective(model, settings, n / parts);
@@ -300,5 +247,4 @@ export const BENCH_NETS: Record<string, { build: () => BenchNet; peers: readonly
   transformer: { build: () => transformer(128, false), peers: ["transformer"] },
   moe: { build: () => transformer(64, true), peers: ["moe-all", "moe-sparse"] },
   decoder: { build: decoder, peers: ["decoder"] },
-  "decoder-both": { build: decoderBoth, peers: ["decoder-both"] },
 };

@@ -1,20 +1,30 @@
-import { type DataRecord, kindOf, openRecords } from "#formats";
+import { FactReader, formatHistogram, formatKingSquares, Histograms } from "#data";
+import { type DataRecord, kindOf, openRawRecords, openRecords } from "#formats";
 import { BadRecords } from "../bad-records.js";
-import { command } from "../command.js";
+import { command, type Io } from "../command.js";
+import { ProgressBar } from "../progress.js";
 
 export default command({
   name: "data info",
   summary: "Say what a data file holds: format, number of records, and the first of them.",
   details:
     "Formats are known by their names: .jsonl, .bin, .binpack, .plain, .bf, .bag, .bagz, .parquet; name@3.bagz is three shards.",
-  examples: ["tabiya data info train.binpack", "tabiya data info action_value@3.bagz --first 5 --json"],
+  examples: [
+    "tabiya data info train.binpack",
+    "tabiya data info train.bin --histograms",
+    "tabiya data info action_value@3.bagz --first 5 --json",
+  ],
   arguments: { file: { help: "a data file" } },
   options: {
     first: { type: "integer", default: 1, minimum: 0, help: "how many records to show" },
     moves: { help: "table of moves that numbers in a .jsonl refer to" },
+    histograms: {
+      type: "boolean",
+      help: "read the whole file and show how scores, plies, pieces, results and king squares are spread",
+    },
   },
 
-  async run({ file, first: wanted, moves }, io) {
+  async run({ file, first: wanted, moves, histograms: whole }, io) {
     const bad = new BadRecords(io);
     const reader = await openRecords(file, { moves, onBad: bad.add });
     const first: DataRecord[] = [];
@@ -37,7 +47,40 @@ export default command({
     };
     io.print(`${file}: ${result.format}, ${result.records} records, ${result.bytes ?? "unknown"} bytes`);
     for (const record of first) io.print(JSON.stringify(record));
-    bad.report();
-    return result;
+    if (!whole) {
+      bad.report();
+      return result;
+    }
+    const histograms = await countFacts(file, new BadRecords(io), io);
+    for (const line of describeHistograms(histograms)) io.print(line);
+    return { ...result, histograms };
   },
 });
+
+async function countFacts(file: string, bad: BadRecords, io: Io): Promise<Histograms> {
+  const reader = await openRawRecords(file);
+  const facts = new FactReader(file, reader.form, bad.add);
+  const histograms = new Histograms();
+  const bar = new ProgressBar(io, "records");
+  for await (const batch of reader) {
+    io.signal.throwIfAborted();
+    for (const fact of facts.read(batch)) if (fact) histograms.add(fact);
+    bar.show(histograms.records, reader.progress, reader.size);
+  }
+  bad.report();
+  return histograms;
+}
+
+function describeHistograms({ records, score, ply, pieces, result, kingSquare, inCheck, moves }: Histograms): string[] {
+  const percent = (count: number, of: number) => `${((100 * count) / Math.max(1, of)).toFixed(1)} %`;
+  const moved = Object.values(moves).reduce((sum, count) => sum + count, 0);
+  const kinds = Object.entries(moves).map(([kind, count]) => `${kind} ${percent(count, moved)}`);
+  return [
+    ...formatHistogram("score in centipawns, for the side to move", score),
+    ...formatHistogram("ply", ply),
+    ...formatHistogram("pieces", pieces),
+    ...formatHistogram("result, for the side to move", result, ["lost", "drawn", "won"]),
+    ...formatKingSquares(kingSquare),
+    `in check: ${percent(inCheck, records)}${moved > 0 ? `; moves: ${kinds.join(", ")}` : ""}`,
+  ];
+}

@@ -1,6 +1,6 @@
-import { listFolder, makeFolder, readBytes, type UserError, writeFile } from "#base";
+import { listFolder, makeFolder, openRandom, readBytes, removeFile, type UserError, writeFile } from "#base";
 import { sha256 } from "./hash.js";
-import type { FileStore } from "./store.js";
+import { type FileStore, MOST_BYTES } from "./store.js";
 
 /** A folder, of this machine or shared by several: files under the names of their hashes, each whole or not there. */
 export class FolderStore implements FileStore {
@@ -14,11 +14,23 @@ export class FolderStore implements FileStore {
     return hash;
   }
 
-  async get(hash: string, ending = ""): Promise<Uint8Array | undefined> {
-    const bytes = await readBytes(`${this.folder}/${hash}${ending}`).catch((error: UserError) => {
+  async get(hash: string, ending = "", mostBytes = MOST_BYTES): Promise<Uint8Array | undefined> {
+    const path = `${this.folder}/${hash}${ending}`;
+    const file = await openRandom(path).catch((error: UserError) => {
       if (error.code === "FILE_MISSING") return undefined;
       throw error;
     });
-    return bytes && (await sha256(bytes)) === hash ? bytes : undefined;
+    try {
+      if (!file || file.size > mostBytes) return undefined;
+      // A name that ends so was compressed when it was written; bytes that merely look compressed are left as they are.
+      const bytes = /\.(gz|zst)$/.test(ending) ? await readBytes(path) : file.read(0, file.size);
+      return (await sha256(bytes)) === hash ? bytes : undefined;
+    } finally {
+      file?.close();
+    }
+  }
+
+  remove(hash: string, ending = ""): Promise<void> {
+    return removeFile(`${this.folder}/${hash}${ending}`);
   }
 }

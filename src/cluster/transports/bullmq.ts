@@ -18,7 +18,7 @@ const ATTEMPTS = 3;
 const KEPT_SECONDS = 3600; // that a finished job is remembered
 
 /** Opens a connection, or says why there is none. */
-async function connect(url: string): Promise<Redis> {
+export async function connect(url: string): Promise<Redis> {
   if (!/^rediss?:\/\//.test(url))
     throw new UserError("CLUSTER_URL", `cluster "${url}": expected the address of a Redis, as redis://localhost:6379.`);
   const redis = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true, connectTimeout: CONNECT_MS, retryStrategy: () => null }); // biome-ignore format: a list

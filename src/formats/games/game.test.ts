@@ -221,6 +221,9 @@ test("a comment may quote the start of a game", () => {
 test("what cutechess and fastchess write after a move is the evaluation before it, in White's view", () => {
   const game = only("1. e4 {+0.19/6 0.063s} e5 { -1.20/12 0.1s, other} 2. Nf3 {+M5/20 1s} Nc6 {-M4/20 1s} 3. d4 {0.00/1 0s} d5 {book} *"); // biome-ignore format: one line
   assert.deepEqual([...game.evals], [19, 120, 31995, 31996, 0, NO_EVAL, NO_EVAL]);
+  // As older versions of fastchess wrote it, with the reason of the end (its app/tests/pgn_builder_test.cpp).
+  const older = only("1. e4 {+1.00/15, 1.321s} e5 {+1.23/15, 0.430s} 2. Nf3 {+1.45/16, 0.310s} Nf6 {+10.15/18, 1.821s, engine2 got checkmated} 1-0"); // biome-ignore format: one line
+  assert.deepEqual([...older.evals], [100, -123, 145, -1015, NO_EVAL]);
   assert.deepEqual([...only("1. e4 {[%eval 0.3]} e5 {+0.40/3 0s} 2. d4 {1/2-1/2} *").evals], [NO_EVAL, 30, NO_EVAL, NO_EVAL]); // biome-ignore format: one line
 });
 

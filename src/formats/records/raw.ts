@@ -182,7 +182,7 @@ export async function createRawRecords(path: string, form: RawForm, from: string
       ? format === "bin" || format === "binpack"
       : form === "bag"
         ? format === "bag" || format === "bagz"
-        : format === "jsonl" || format === "plain" || format === "parquet";
+        : format === "jsonl" || format === "plain" || format === "parquet" || format === "bullet";
   if (!fits) {
     throw new UserError(
       "FORMAT_OTHER",
@@ -199,7 +199,7 @@ export async function createRawRecords(path: string, form: RawForm, from: string
       abort: () => writer.abort(),
     };
   }
-  if (format === "plain" || format === "parquet") {
+  if (format === "plain" || format === "parquet" || format === "bullet") {
     const writer = await createRecords(path);
     const decoder = new TextDecoder();
     return {

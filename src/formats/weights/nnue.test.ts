@@ -5,6 +5,7 @@ import { HALFKP_DESCRIPTION, HALFKP_SHAPE, type HalfKpWeights } from "./halfkp.j
 import { JNN_DIALECTS, readJnn, writeJnn } from "./jnn.js";
 import { readNnueNetwork } from "./network.js";
 import { readNnue, writeNnue } from "./nnue.js";
+import { writeRawWide } from "./raw-wide.js";
 import { readWide, type WideWeights, writeWide } from "./wide.js";
 
 const NET = "../shared/data/nets/nn-82215d0fd0df.nnue";
@@ -122,4 +123,21 @@ test("a wide network survives its file, and its header is checked", () => {
 test.skipIf(!existsSync(NET))("Stockfish 12's own network is written back byte for byte", () => {
   const bytes = new Uint8Array(readFileSync(NET));
   assert.equal(Buffer.compare(writeNnue(readNnue(bytes, NET)), bytes), 0);
+});
+
+test("a raw network keeps everything but its description, and says what is wrong with it", () => {
+  const weights = wide();
+  const bytes = writeRawWide(weights);
+  assert.deepEqual(readNnueNetwork(bytes, "x.raw"), { ...weights, description: "" });
+  assert.equal((bytes.length - 4 * weights.outputs) % 64, 0, "arrays begin at multiples of 64 bytes");
+  const changed = (at: number, value: number) => {
+    const copy = bytes.slice();
+    copy[at] = value;
+    return () => readNnueNetwork(copy, "x.raw");
+  };
+  assert.throws(changed(4, 2), code("NNUE_VERSION", /version 2; expected 1/));
+  assert.throws(changed(8, 33), code("NNUE_ARCHITECTURE", /multiple of 32/));
+  assert.throws(changed(12, 9), code("NNUE_ARCHITECTURE", /names 9 sets of weights, its squares 2/));
+  assert.throws(changed(36, 1), code("NNUE_ARCHITECTURE", /its factor is/));
+  assert.throws(() => readNnueNetwork(bytes.subarray(0, 100), "x.raw"), code("NNUE_LENGTH", /king buckets/));
 });

@@ -60,6 +60,16 @@ function complaint(a: Partial<WideArchitecture>): string | undefined {
   return undefined;
 }
 
+/** Refuses an architecture that no file of ours can have; `more` may find fault with one that is possible. */
+export function checkArchitecture(
+  file: string,
+  architecture: Partial<WideArchitecture>,
+  more: () => string | undefined = () => undefined,
+): void {
+  const wrong = complaint(architecture) ?? more();
+  if (wrong) throw new UserError("NNUE_ARCHITECTURE", `${file}: the architecture in the header is wrong: ${wrong}.`);
+}
+
 export function readWide(bytes: Uint8Array, file: string): WideWeights {
   const cursor = new Cursor(bytes, file);
   if (cursor.u32("header") === FIRST_VERSION)
@@ -75,13 +85,18 @@ export function readWide(bytes: Uint8Array, file: string): WideWeights {
   } catch {
     throw new UserError("NNUE_CORRUPT", `${file}: the description is not JSON. The file is damaged.`);
   }
-  const wrong = complaint(parsed);
-  if (wrong) throw new UserError("NNUE_ARCHITECTURE", `${file}: the architecture in the header is wrong: ${wrong}.`);
+  checkArchitecture(file, parsed);
   const { hidden, kingBuckets, mirrored, outputs, featureScale, outputScale, centipawns } = parsed as WideWeights;
   const architecture = { hidden, kingBuckets, mirrored, outputs, featureScale, outputScale, centipawns };
+  return readWideArrays(cursor, String(parsed.description ?? ""), architecture);
+}
+
+/** The arrays, which end the file. */
+export function readWideArrays(cursor: Cursor, description: string, architecture: WideArchitecture): WideWeights {
+  const { hidden, outputs } = architecture;
   const weights: WideWeights = {
     kind: "wide",
-    description: String(parsed.description ?? ""),
+    description,
     ...architecture,
     featureWeights: cursor.i16(bucketCount(architecture) * 768 * hidden, "feature weights"),
     featureBias: cursor.i16(hidden, "feature biases"),

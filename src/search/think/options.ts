@@ -28,8 +28,10 @@ export const THINK_OPTIONS = {
   content: {
     type: "choice",
     default: "own",
-    choices: ["own", "random"],
-    help: "random thinks of any legal moves: as many tokens without their content, to tell what thinking is good for",
+    choices: ["own", "random", "shuffled", "foreign"],
+    help:
+      "what is read before the move: its own variations; those of random legal moves; its own in a random order; those " +
+      "of another position. All but own are controls that tell what thinking is good for",
   },
   always: {
     type: "check",

@@ -1,5 +1,5 @@
 import { Random } from "#base";
-import { type Move, type Position, scoreOfValue } from "#chess";
+import { type Move, type Position, parseFen, START_FEN, scoreOfValue } from "#chess";
 import type { Limits } from "../limits.js";
 import type { Asking, Search, SearchLine, SearchReport, ThoughtMove } from "../search.js";
 import { thinkingTime } from "../time.js";
@@ -8,6 +8,7 @@ import { BOARD_TOKENS, MOVE_TOKENS, type Speech, type ThoughtWriter, type Worth 
 
 const STEP_TOKENS = MOVE_TOKENS + BOARD_TOKENS; // a move in thought
 const LAST_TOKENS = 1 + MOVE_TOKENS; // the end of thinking and the move to play
+const FOREIGN_PLIES = 24; // from the start to a position of its own, for thoughts that are foreign to another
 const RESERVE = 3; // times the slowest step yet, for one more and what ends a thought: nine runs where a step has four
 
 /** Lets a network explore variations in its own words, then asks it what to play. */
@@ -36,11 +37,19 @@ export class Think implements Search {
   }
 }
 
+/** A move of a thought with the boards before and after it. */
+interface Step {
+  before: Position;
+  move: Move;
+  after: Position;
+}
+
 /** One position thought about. */
 class Thought {
   private readonly start = performance.now();
   private readonly root: Position;
   private readonly variations: ThoughtMove[][] = [];
+  private readonly steps: Step[][] = []; // of the same variations
   private readonly budget: number; // tokens
   private readonly untilMs: number;
   private slowestMs = 0; // a step of thought
@@ -57,18 +66,19 @@ class Thought {
     this.root = position.clone();
     this.budget = Math.min(settings.tokens, limits.nodes ?? Infinity);
     const { softMs, hardMs } = thinkingTime(position.turn, limits);
-    this.untilMs = Math.min(softMs ?? Infinity, hardMs ?? Infinity);
+    const untilMs = Math.min(softMs ?? Infinity, hardMs ?? Infinity);
+    this.untilMs = isRead(settings) ? untilMs / 2 : untilMs; // what is written first takes as long to read again
   }
 
   async run(): Promise<SearchReport> {
-    const { writer, root } = this;
-    let speech = await writer.begin(root);
+    const { writer, settings } = this;
+    let speech = await writer.begin(this.root);
     this.slowestMs = 2 * (performance.now() - this.start); // a step has a board and three tokens
-    if (this.hasRoomFor(1 + STEP_TOKENS + 1) && this.settings.variations > 0) {
-      speech = await writer.sign("start", root);
-      do speech = await this.explore(speech);
-      while (this.goesOn(speech, STEP_TOKENS + 1) && this.variations.length < this.settings.variations);
-      speech = await writer.sign("end", root);
+    if (this.hasRoomFor(1 + STEP_TOKENS + 1) && settings.variations > 0) {
+      if (settings.content === "foreign") await this.reread(await this.thinkElsewhere());
+      else await this.think();
+      if (settings.content === "shuffled") await this.reread(shuffleSteps(this.steps, this.random));
+      speech = await writer.sign("end", this.root);
     }
     const allowed = this.limits.moves;
     const ranked = speech.moves
@@ -80,21 +90,55 @@ class Thought {
     return this.report(await this.lines(ranked.map(({ move }) => move)), speech);
   }
 
+  /** Writes variations until there are enough. */
+  private async think(): Promise<void> {
+    let speech = await this.writer.sign("start", this.root);
+    do speech = await this.explore(speech);
+    while (this.goesOn(speech, STEP_TOKENS + 1) && this.variations.length < this.settings.variations);
+  }
+
+  /** What it thinks of a position that has nothing to do with this one: some random moves from the start. */
+  private async thinkElsewhere(): Promise<Step[][]> {
+    const root = parseFen(START_FEN);
+    for (let ply = 0; ply < FOREIGN_PLIES && !root.outcome(); ply++) root.play(this.random.pick(root.moves()));
+    await this.writer.begin(root);
+    const elsewhere = new Thought(root, this.writer, this.settings, this.random, this.limits, {});
+    await elsewhere.think();
+    return elsewhere.steps;
+  }
+
+  /** Begins again, and reads given variations instead of writing its own. */
+  private async reread(variations: readonly (readonly Step[])[]): Promise<void> {
+    const { writer, root } = this;
+    await writer.begin(root);
+    await writer.sign("start", root);
+    for (const steps of variations) {
+      for (const { before, move, after } of steps) {
+        await writer.move(before, move);
+        await writer.board(after);
+      }
+      await writer.sign("variation", root);
+    }
+  }
+
   /** Thinks a variation through; what may be said after it. */
   private async explore(first: Speech): Promise<Speech> {
     const { writer, settings } = this;
     const known = new Set(this.variations.map(([{ move }]) => move));
     const variation: ThoughtMove[] = [];
+    const steps: Step[] = [];
     const position = this.root.clone();
     // Another beginning each time, as in what the network learnt from.
     let speech = without(first, known.size < first.moves.length ? known : new Set());
     do {
       const begun = performance.now();
-      const isOwn = settings.content === "own";
-      const move = speech.moves[isOwn ? this.draw(speech.shares) : this.drawAny(speech.shares)];
+      const isRandom = settings.content === "random";
+      const move = speech.moves[isRandom ? this.drawAny(speech.shares) : this.draw(speech.shares)];
+      const before = position.clone();
       const worth = await writer.move(position, move);
       position.play(move);
       const next = await writer.board(position);
+      steps.push({ before, move, after: position.clone() });
       variation.push({ move, ...worth, wrongTokens: next.wrongTokens });
       if (variation.length === 1) this.variations.push(variation);
       this.depth = Math.max(this.depth, variation.length);
@@ -103,6 +147,7 @@ class Thought {
       speech = next;
       if (next.wrongTokens > 0 && settings.trust === "checked") break;
     } while (variation.length < settings.depth && !position.outcome() && this.goesOn(speech, STEP_TOKENS + 1));
+    this.steps.push(steps);
     return writer.sign("variation", this.root);
   }
 
@@ -176,6 +221,15 @@ class Thought {
       thoughts: this.variations.map((variation) => [...variation]),
     };
   }
+}
+
+/** Whether variations are read that were written before, out of their place. */
+const isRead = ({ content }: ThinkSettings): boolean => content === "shuffled" || content === "foreign";
+
+/** The same moves in a random order, in variations as long as they were. */
+function shuffleSteps(variations: readonly (readonly Step[])[], random: Random): Step[][] {
+  const steps = random.shuffle(variations.flat());
+  return variations.map(({ length }) => steps.splice(0, length));
 }
 
 /** Win, draw and loss that a worth says. */

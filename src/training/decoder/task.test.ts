@@ -89,13 +89,15 @@ test("a window ends with its game, and the rest of it is padding that nothing is
   }
 });
 
+const MATERIAL = 78; // nothing is taken in its games
+
 test("a value is what the reply's position is worth to the opponent, or the last position's own", async () => {
   const batches = await open(await save(gameOf("e4 e5 Nf3 Nc6")), 4);
   for await (const { winLossTargets, drawTargets } of batches.batches({ size: 4 })) {
     const at = (k: number) => winLossTargets[k * POSITION_TOKENS + BOARD_TOKENS];
-    for (let k = 0; k < 3; k++) assert.equal(at(k), Math.fround(-worthOf(10 * (k + 1), 0, 0).winLoss));
-    assert.equal(at(3), Math.fround(worthOf(30, 0, 0).winLoss));
-    assert.equal(drawTargets[BOARD_TOKENS + 1], Math.fround(worthOf(10, 0, 0).draw));
+    for (let k = 0; k < 3; k++) assert.equal(at(k), Math.fround(-worthOf(10 * (k + 1), MATERIAL, 0, 0).winLoss));
+    assert.equal(at(3), Math.fround(worthOf(30, MATERIAL, 0, 0).winLoss));
+    assert.equal(drawTargets[BOARD_TOKENS + 1], Math.fround(worthOf(10, MATERIAL, 0, 0).draw));
   }
 });
 

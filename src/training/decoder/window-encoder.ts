@@ -1,6 +1,6 @@
 // What a worker does for batches of a decoder: records of games in their order in, sequences out.
 import { Random, UserError } from "#base";
-import { core, wdlOfScore } from "#chess";
+import { core, materialAt, wdlOfScore } from "#chess";
 import { BOARD_TOKENS, MOVE_TABLES } from "#encodings";
 import { type DataRecord, eachRecord } from "#formats";
 import { POSITION_TOKENS } from "#models";
@@ -118,7 +118,7 @@ export class WindowEncoder {
       const step = {
         board: this.board(first + k),
         move: moves1924.indexOf(move, black, chess960),
-        ...worthOf(score, result, share),
+        ...worthOf(score, materialAt(core.bytes, position), result, share),
       };
       // What the reply's position is worth to the opponent says what the move was worth.
       const last = steps.at(-1);
@@ -143,9 +143,9 @@ export class WindowEncoder {
   }
 }
 
-/** What a score and a result, both the mover's, are worth. */
-export function worthOf(scoreCp: number, result: number, resultShare: number): Worth {
-  const [win, draw, loss] = wdlOfScore(scoreCp);
+/** What a score with the pieces left on the board, and a result, both the mover's, are worth. */
+export function worthOf(scoreCp: number, material: number, result: number, resultShare: number): Worth {
+  const [win, draw, loss] = wdlOfScore(scoreCp, material);
   const mix = (scored: number, known: number) => (1 - resultShare) * scored + resultShare * known;
   return { winLoss: mix((win - loss) / 1000, result), draw: mix(draw / 1000, result === 0 ? 1 : 0) };
 }

@@ -52,7 +52,8 @@ export class NnueTrainer {
     const workers = Array.from({ length: threads }, () => startWorker("training/nnue/nnue-worker"));
     const trainer = new NnueTrainer(network, layout, workers, options);
     try {
-      trainer.push();
+      trainer.write("parameter");
+      trainer.write("average"); // begins with the weights
       await Promise.all(
         workers.map((worker, index) => worker.call("open", { memory: layout, index, optimiser: options.optimiser })),
       );
@@ -133,13 +134,16 @@ export class NnueTrainer {
     await Promise.all(this.workers.map((worker) => worker.close()));
   }
 
-  /** Takes the network's parameters as the weights to go on from; a moving average begins with them. */
-  private push(): void {
+  /** Takes the network's parameters as the weights to go on from. */
+  async push(): Promise<void> {
+    this.write("parameter");
+  }
+
+  private write(where: "parameter" | "average"): void {
     const rooms = new Map(roomsOf(this.m).map((room) => [room.name, room]));
     for (const { name, data } of parametersOf(this.network)) {
       const room = rooms.get(name)!;
-      writeRoom(this.m, room, room.parameter, data);
-      if (room.average) writeRoom(this.m, room, room.average, data);
+      if (room[where]) writeRoom(this.m, room, room[where], data);
     }
   }
 

@@ -17,6 +17,7 @@ import {
 import { upgradeSettings } from "../upgrade.js";
 
 const EMA = "ema.";
+const OUTER = "outer.safetensors";
 
 /** Sums of what was measured, to be divided by their count. */
 export interface Sums {
@@ -49,6 +50,7 @@ export type Measured = { loss: number } & Record<string, number>;
 export interface Checkpoint {
   progress: Progress;
   state: TrainerState;
+  velocity?: Float32Array; // of the outer steps, if the weights were last exchanged with others
 }
 
 const sums = z.object({ count: z.number(), totals: z.record(z.string(), z.number()) });
@@ -91,7 +93,7 @@ export async function saveCheckpoint(
   folder: string,
   family: FamilyName,
   network: Network,
-  { progress, state }: Checkpoint,
+  { progress, state, velocity }: Checkpoint,
   metadata: object,
 ): Promise<void> {
   const entries = Object.entries(state.tensors);
@@ -103,6 +105,10 @@ export async function saveCheckpoint(
     if (averages.size > 0) {
       const average = (name: string) => averages.get(EMA + name)!.data as Float32Array<ArrayBuffer>;
       await writeFile(`${to}/ema.safetensors`, networkBytes(family, network, average));
+    }
+    if (velocity) {
+      const tensor = { data: velocity, shape: [velocity.length], dtype: "float32" } as const;
+      await writeFile(`${to}/${OUTER}`, writeSafetensors(named([["velocity", tensor]])));
     }
     await writeFile(`${to}/metadata.json`, `${JSON.stringify({ ...metadata, progress }, null, 2)}\n`);
   });
@@ -136,7 +142,12 @@ export async function loadCheckpoint(folder: string, network: Network): Promise<
       ({ name, shape, data }) => [name, { data: data as Float32Array, shape, dtype: "float32" as const }],
     ),
   );
-  return { progress: await loadProgress(folder), state: { step: Number(moments.metadata.step), tensors } };
+  const outer = (await listFolder(folder))?.includes(OUTER) ? await readTensors(`${folder}/${OUTER}`) : undefined;
+  return {
+    progress: await loadProgress(folder),
+    state: { step: Number(moments.metadata.step), tensors },
+    velocity: outer?.tensors[0].data as Float32Array | undefined,
+  };
 }
 
 /** Where the run stood when the checkpoint was saved. */

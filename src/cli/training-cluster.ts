@@ -1,0 +1,58 @@
+// Trainings with other workers, for the commands that lead them and that help.
+import { createHash, randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import { processors } from "#base";
+import type { SharedTraining } from "#cluster";
+import type { Exchange } from "#training";
+import { withFolder } from "./cluster.js";
+import type { Io } from "./command.js";
+
+/** Threads for each of so many workers of this program, which compute at the same time. */
+export const threadsEach = (workers: number): number => Math.max(1, Math.floor(processors() / workers));
+
+type Shared = Pick<SharedTraining, "recipe" | "paths" | "data" | "workers"> & { cluster?: string; run: string };
+
+/** Does the work with an exchange if there is to be one. What clusters need is loaded only then. */
+export async function withExchange<T>(
+  { cluster, run, ...training }: Shared,
+  io: Pick<Io, "note" | "signal">,
+  work: (exchange?: Exchange) => Promise<T>,
+): Promise<T> {
+  if (cluster === undefined && (training.workers ?? 1) === 1) return work();
+  const { leadHere, leadTraining, openBoard } = await import("#cluster");
+  // The same when the run is resumed, so that helpers that still wait go on.
+  const id = createHash("sha256")
+    .update(`${hostname()} ${resolve(run)}`)
+    .digest("hex")
+    .slice(0, 32);
+  const options = { ...training, id, signal: io.signal, note: io.note };
+  if (cluster === undefined) return leadHere(options, work);
+  const opened = await openBoard(cluster);
+  try {
+    return await leadTraining(opened, options, work);
+  } finally {
+    opened.close();
+  }
+}
+
+/** Helps with the trainings of a cluster until interrupted. */
+export async function helpOnCluster(
+  cluster: string,
+  capacity: number | undefined,
+  io: Pick<Io, "note" | "signal">,
+): Promise<{ helped: number }> {
+  const { helpTrainings, openBoard } = await import("#cluster");
+  const { board, store, close } = await openBoard(cluster);
+  const name = `${hostname()
+    .replace(/[^\w.-]/g, "-")
+    .slice(0, 80)}-${randomBytes(4).toString("hex")}`;
+  try {
+    return await withFolder((cache) => {
+      io.note("ready; waiting for trainings");
+      return helpTrainings({ board, store, name, cache, threads: capacity ?? 0, signal: io.signal, note: io.note });
+    });
+  } finally {
+    close();
+  }
+}

@@ -1,0 +1,16 @@
+import { RedisStore } from "../stores/redis.js";
+import type { FileStore } from "../stores/store.js";
+import { connect } from "../transports/bullmq.js";
+import { type Board, RedisBoard } from "./board.js";
+
+/** Where machines meet for trainings. */
+export interface ClusterBoard {
+  board: Board;
+  store: FileStore;
+  close(): void;
+}
+
+export async function openBoard(url: string): Promise<ClusterBoard> {
+  const redis = await connect(url);
+  return { board: new RedisBoard(redis), store: new RedisStore(redis), close: () => redis.disconnect() };
+}
