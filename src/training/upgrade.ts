@@ -22,6 +22,10 @@ const STEPS: readonly { date: string; step: (settings: Settings) => Settings }[]
       settings.family === "decoder" ? { thinking: false, thinkingWeight: 1, ...settings } : settings,
   },
   {
+    date: "2026-11-18", // and saw all boards
+    step: (settings) => (settings.family === "decoder" ? { skipBoards: 0, ...settings } : settings),
+  },
+  {
     date: "2026-11-18", // every training was alone, and these make no difference to one
     step: (settings) =>
       "threads" in settings

@@ -221,7 +221,7 @@ function decoder(): BenchNet {
   const random = new Random(1);
   const model = DECODER.build(PEER, random);
   const weights = { boardWeight: 1, moveWeight: 1, winLossWeight: 1, drawWeight: 1, thinkingWeight: 1 };
-  const settings = { context, resultShare: 0, boardShare: 1, thinking: false, ...weights };
+  const settings = { context, resultShare: 0, boardShare: 1, skipBoards: 0, thinking: false, ...weights };
   const { loss } = decoderObjective(model, settings, n / parts);
   const size = n * context * POSITION_TOKENS;
   const tokens = integers(size, 1924, random);

@@ -1,5 +1,5 @@
 import { BOARD_TOKENS } from "#encodings";
-import { IGNORE, type SequenceRows } from "./sequence.js";
+import { IGNORE, type SequenceRows, TOKENS } from "./sequence.js";
 
 /** The moves of sequences as lists, `count` of each row, for attention that boards may stand anywhere in. */
 export interface MoveLists {
@@ -11,7 +11,10 @@ export interface MoveLists {
   draws: Float32Array<ArrayBuffer>;
 }
 
-/** A move follows the token that says it. One that no board says is made on the first board of its row. */
+/**
+ * A move follows the token that says it. One that no board says is made on the first board of its row if it is a thought's;
+ * in a game whose boards are skipped, its squares are those of the last board that was not.
+ */
 export function moveLists(sequences: SequenceRows, count: number): MoveLists {
   const { rows, length } = sequences;
   const size = rows * count;
@@ -25,12 +28,14 @@ export function moveLists(sequences: SequenceRows, count: number): MoveLists {
   };
   for (let row = 0; row < rows; row++) {
     let at = row * count;
+    let lastBoard = 0;
     for (let token = 0; token < length; token++) {
       const place = row * length + token;
+      if (sequences.slots[place] === 0) lastBoard = token;
       if (sequences.moveTargets[place] === IGNORE) continue;
-      const isBoard = sequences.slots[place] === BOARD_TOKENS - 1;
+      const isOnLast = sequences.slots[place] === BOARD_TOKENS - 1 || sequences.tokens[place] === TOKENS.d;
       lists.speakers[at] = token * rows + row;
-      lists.boards[at] = (isBoard ? token - BOARD_TOKENS + 1 : 0) * rows + row;
+      lists.boards[at] = (isOnLast ? lastBoard : 0) * rows + row;
       lists.moves[at] = sequences.moveTargets[place];
       lists.thinks[at] = sequences.thinkingMask[place];
       lists.winLoss[at] = sequences.winLossTargets[place + 1];

@@ -8,6 +8,7 @@ export interface DecoderTaskConfig {
   context: number;
   resultShare: number;
   boardShare: number;
+  skipBoards: number;
   boardWeight: number;
   moveWeight: number;
   winLossWeight: number;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { BOARD_TOKENS, BOARD_VOCABULARY, tokenId, VOCABULARY } from "#encodings";
 import { NO_SLOT } from "#models";
+import { moveLists } from "./move-lists.js";
 import { IGNORE, SequenceRows, thoughtTokens } from "./sequence.js";
 
 /** A board whose squares are all one piece: boards can be told apart at a glance. */
@@ -119,6 +120,34 @@ test("a thought of two variations, token by token", () => {
   ]);
   assert.equal(rows.blocks[BOARD_TOKENS], BOARD_TOKENS); // start_think is a block of its own
   assert.equal(rows.slots[BOARD_TOKENS + 4], 0); // the board after the first move
+});
+
+test("a move whose board is skipped is said at the value before it", () => {
+  const rows = new SequenceRows(1, 2 * 71 + 3);
+  rows.writeGame(
+    0,
+    [
+      { board: WHITE, move: tokenId("e2e4"), winLoss: 0.25, draw: 0.5 },
+      { board: BLACK, move: tokenId("e7e5"), winLoss: -0.25, draw: 0.75 },
+      { board: THIRD, move: tokenId("g1f3"), winLoss: 0.5, draw: 0.5 },
+    ],
+    (step) => step < 2, // the first board is written all the same
+  );
+  assert.deepEqual(describe(rows, 0).slice(5, 13), [
+    "e2e4 > wl_value wl 0.25",
+    "wl_value > d_value d 0.5 holds 0.25",
+    "d_value > generic_move policy e7e5 holds 0.5",
+    "e7e5 > wl_value wl -0.25",
+    "wl_value > d_value d 0.75 holds -0.25",
+    "d_value > start_pos holds 0.75",
+    "start_pos > N",
+    "N > N x63",
+  ]);
+  assert.deepEqual([...rows.blocks.subarray(66, 76)], [0, 0, 68, 69, 70, 71, 72, 73, 74, 74]);
+  const lists = moveLists(rows, 3);
+  assert.deepEqual([...lists.speakers], [67, 70, 74 + 67]);
+  assert.deepEqual([...lists.boards], [0, 0, 74]); // the skipped one's squares are those of the last that was seen
+  assert.deepEqual([...lists.winLoss], [0.25, -0.25, 0.5]);
 });
 
 test("rows do not touch each other", () => {

@@ -13,7 +13,7 @@ import { NO_SLOT } from "#models";
 /** Where a head has nothing to learn. */
 export const IGNORE = -100;
 
-const TOKENS = {
+export const TOKENS = {
   pad: tokenId("pad"),
   wl: tokenId("wl_value"),
   d: tokenId("d_value"),
@@ -79,11 +79,14 @@ export class SequenceRows {
     this.drawTargets = new Float32Array(size).fill(IGNORE);
   }
 
-  /** Writes positions that follow one another in a game; what is left of the row stays padding. */
-  writeGame(row: number, steps: readonly Step[]): void {
+  /**
+   * Writes positions that follow one another in a game; what is left of the row stays padding. A board that is skipped, never
+   * the first, is left to the network to imagine: its move follows the value of the last one.
+   */
+  writeGame(row: number, steps: readonly Step[], isSkipped: (step: number) => boolean = () => false): void {
     const writer = new RowWriter(this, row);
-    for (const step of steps) {
-      const speaker = writer.board(step.board);
+    for (const [i, step] of steps.entries()) {
+      const speaker = i > 0 && isSkipped(i) ? writer.last : writer.board(step.board);
       writer.expect(GENERIC_MOVE);
       writer.move(step.move, step, speaker, "policy");
     }
@@ -131,6 +134,11 @@ class RowWriter {
     this.end = this.start + to.length;
   }
 
+  /** The place of the last token. */
+  get last(): number {
+    return this.at - 1;
+  }
+
   /** What the board head is to say at the last token, instead of the one that follows. */
   expect(boardIndex: number): void {
     this.expected = boardIndex;
@@ -156,7 +164,7 @@ class RowWriter {
       to.slots[place] = slot;
       to.blocks[place] = block;
     }
-    return this.at - 1;
+    return this.last;
   }
 
   /** Writes a move and what it is worth; the head that speaks at the place `speaker` is to say it. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { Random } from "#base";
 import { formatFen, formatUci, parseFen, parseSan, START_FEN } from "#chess";
-import { BOARD_TOKENS, decodeBoard68, MOVE_TABLES } from "#encodings";
+import { BOARD_TOKENS, decodeBoard68, MOVE_TABLES, tokenId } from "#encodings";
 import { createRecords, type DataRecord } from "#formats";
 import { DECODER, DECODER_SIZES, loadNetwork, POSITION_TOKENS } from "#models";
 import { parametersOf } from "#tensor";
@@ -51,6 +51,7 @@ async function open(path: string, context: number, resultShare = 0) {
   return batches;
 }
 
+const START = tokenId("start_pos");
 const SPECIAL = [
   gameOf("e4 Nf6 e5 d5 exd6 g6 Nf3 Bg7 Be2 O-O O-O Qxd6"), // en passant, castling
   gameOf("axb8=N Kg7 Nd7 h1=R+ Kc2 Rh8 Nb8 Rxb8", "1n5k/P7/8/8/8/8/7p/2K5 w - - 0 1"), // underpromotions of both sides
@@ -87,6 +88,20 @@ test("a window ends with its game, and the rest of it is padding that nothing is
     assert.equal(listed(0).filter((move) => move >= 0).length, 20); // the first position of the first window
     assert.equal(listed(6).filter((move) => move >= 0).length, 0); // the fourth of the first is none
   }
+});
+
+test("boards are skipped where games are learnt, not where a network is judged", async () => {
+  const encoding = { kind: "windows", context: 4, resultShare: 0, skipBoards: 1 } as const;
+  const batches = await Batches.open({ sources: [await save(SPECIAL)], encoding, seed: 1 });
+  onTestFinished(() => batches.close());
+  const boards = ({ tokens }: { tokens: Int32Array }) => tokens.filter((token) => token === START).length;
+  for await (const batch of batches.batches({ size: 8, epoch: 0 })) {
+    assert.equal(boards(batch), 2); // the first of each of two windows
+    assert.equal(batch.moves!.filter((move) => move !== IGNORE).length, 8); // and all moves
+  }
+  let judged = 0;
+  for await (const batch of batches.batches({ size: 8 })) judged += boards(batch);
+  assert.equal(judged, SPECIAL.length);
 });
 
 const MATERIAL = 78; // nothing is taken in its games

@@ -20,6 +20,11 @@ const SCHEMA: Schema<DecoderTaskConfig> = z.strictObject({
     .positive()
     .max(1)
     .describe("share of the windows in a batch whose boards are learnt too: most of a board is copied, and soon known"),
+  skipBoards: factor
+    .max(1)
+    .describe(
+      "share of the boards of games that are left out, but the first of a window: the network must imagine them",
+    ),
   boardWeight: factor.describe("in the loss, of the next token of a board"),
   moveWeight: factor.describe("in the loss, of the move"),
   winLossWeight: factor.describe("in the loss, of the distribution of win minus loss"),
@@ -35,6 +40,7 @@ export const DECODER_TASK = defineTask({
     context: 4,
     resultShare: 0,
     boardShare: 1,
+    skipBoards: 0,
     boardWeight: 1,
     moveWeight: 1,
     winLossWeight: 1,
@@ -46,8 +52,8 @@ export const DECODER_TASK = defineTask({
   training: { size: "small" },
 
   open(paths, { train, task }, limit) {
-    const { context, resultShare, thinking } = task;
-    const encoding = { kind: "windows", context, resultShare, thinking } as const;
+    const { context, resultShare, thinking, skipBoards } = task;
+    const encoding = { kind: "windows", context, resultShare, thinking, skipBoards } as const;
     return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
   },
   async learner(network, { train, task }) {
@@ -58,7 +64,8 @@ export const DECODER_TASK = defineTask({
         `batchSize is ${train.batchSize}, expected a multiple of context, the ${context} positions of a window.`,
       );
     const rows = train.batchSize / context;
-    if (!task.thinking) return openGraphLearner(network, decoderObjective(network, task, rows), train);
+    if (!task.thinking && task.skipBoards === 0)
+      return openGraphLearner(network, decoderObjective(network, task, rows), train);
     const learner = await openGraphLearner(network, thoughtObjective(network, task, rows), train);
     const names = thoughtInputs(network);
     return {

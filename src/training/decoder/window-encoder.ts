@@ -15,6 +15,7 @@ export interface WindowEncoding {
   context: number; // positions in a row: the window of a game
   resultShare: number; // how much of a value is the game's result instead of the score
   thinking?: boolean; // rows may be thoughts too, and moves come as lists besides
+  skipBoards?: number; // share of the boards of games, behind the first of a window, that are left out
 }
 
 /** Windows of games: the tensors of SequenceRows that games need, and the legal moves of each position. */
@@ -45,10 +46,14 @@ export class WindowEncoder {
     private readonly files: Readonly<Record<string, FileNotes>> = {}, // by their paths
   ) {}
 
-  /** Encodes rows of `context` records each, which were neighbours in their file; a game that ends cuts its row short. */
-  encode(rows: readonly BatchRows[], seed: number): WindowArrays & Partial<ThoughtArrays> {
-    const { context, thinking } = this.encoding;
+  /**
+   * Encodes rows of `context` records each, which were neighbours in their file; a game that ends cuts its row short. Rows
+   * that are not shuffled, as they are to judge by, have all their boards.
+   */
+  encode(rows: readonly BatchRows[], seed: number, shuffled: boolean): WindowArrays & Partial<ThoughtArrays> {
+    const { context, thinking, skipBoards = 0 } = this.encoding;
     const random = new Random(seed);
+    const isSkipped = skipBoards > 0 && shuffled ? () => random.next() < skipBoards : undefined;
     const count = rows.reduce((sum, { batch }) => sum + batch.ends.length, 0);
     const out = new SequenceRows(count, context * POSITION_TOKENS);
     const legal: number[][] = Array.from({ length: context * count }, () => []);
@@ -64,7 +69,7 @@ export class WindowEncoder {
       for (let i = 0; i < ends.length; i++, row++) {
         const window = bytes.subarray(i * context * RECORD_BYTES, (i + 1) * context * RECORD_BYTES);
         const { steps, moves } = this.window(window, i * context, share, row);
-        out.writeGame(row, steps);
+        out.writeGame(row, steps, isSkipped);
         moves.forEach((list, k) => {
           legal[k * count + row] = list;
         });
@@ -72,7 +77,9 @@ export class WindowEncoder {
     }
     const { tokens, values, boardTargets, moveTargets, winLossTargets, drawTargets } = out;
     const games = { tokens, values, boardTargets, moveTargets, winLossTargets, drawTargets, legal: table(legal) };
-    return thinking ? { ...games, slots: out.slots, blocks: out.blocks, ...moveLists(out, context) } : games;
+    return thinking || skipBoards > 0
+      ? { ...games, slots: out.slots, blocks: out.blocks, ...moveLists(out, context) }
+      : games;
   }
 
   private writeThought(out: SequenceRows, row: number, line: Uint8Array, random: Random): void {
