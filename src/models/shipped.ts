@@ -6,11 +6,14 @@ import { type FamilyName, isFamily } from "./families.js";
 export interface ShippedNet {
   file: string; // in nets/
   family: FamilyName;
+  bytes: number;
   summary: string; // what it is, in a few words
   recipe: string; // the file it was trained by
   data: string; // what it learnt from
-  training: string; // how long, and by which commit
+  training: string; // how, and for how long
+  commit: string; // of the program that trained it
   metrics: Record<string, number>; // of unseen games, and of the quantisation
+  puzzles: { player: string; solved: Record<string, number> }; // share of 2,000 Lichess puzzles solved, by rating: "1000-1499"
   strength: string; // what was measured, against whom and how
 }
 
@@ -18,11 +21,14 @@ const manifest = z.array(
   z.object({
     file: z.string(),
     family: z.string().refine(isFamily),
+    bytes: z.int(),
     summary: z.string(),
     recipe: z.string(),
     data: z.string(),
     training: z.string(),
+    commit: z.string(),
     metrics: z.record(z.string(), z.number()),
+    puzzles: z.object({ player: z.string(), solved: z.record(z.string(), z.number()) }),
     strength: z.string(),
   }),
 ) satisfies z.ZodType<ShippedNet[]>;

@@ -26,6 +26,10 @@ const STEPS: readonly { date: string; step: (settings: Settings) => Settings }[]
     step: (settings) => (settings.family === "decoder" ? { skipBoards: 0, ...settings } : settings),
   },
   {
+    date: "2026-11-18", // and moves were their tokens alone
+    step: (settings) => (settings.family === "decoder" ? { movesBySquares: false, ...settings } : settings),
+  },
+  {
     date: "2026-11-18", // every training was alone, and these make no difference to one
     step: (settings) =>
       "threads" in settings

@@ -213,6 +213,7 @@ const PEER: DecoderConfig = {
   valueHidden: 256,
   slots: false,
   squares: 0,
+  movesBySquares: false,
 };
 
 /** The whole loss of a decoder: boards by the causal pass, moves and values by the prefix pass, of 8 windows of 4 positions. */

@@ -12,6 +12,7 @@ export interface DecoderConfig {
   valueHidden: number;
   slots: boolean;
   squares: number;
+  movesBySquares: boolean;
 }
 
 const count = z.int().min(1).max(8192);
@@ -30,6 +31,9 @@ export const DECODER_SCHEMA: Schema<DecoderConfig> = z.strictObject({
     .min(0)
     .max(1024)
     .describe("width of what the squares of a move say of it to both policies; 0: only the token that speaks does"),
+  movesBySquares: z
+    .boolean()
+    .describe("a move is shown by its two squares, as slots of a board, besides its own token"),
 });
 
 export const DECODER_SIZES = {
@@ -43,6 +47,7 @@ export const DECODER_SIZES = {
     valueHidden: 32,
     slots: true,
     squares: 16,
+    movesBySquares: true,
   }, // for tests
   small: {
     width: 128,
@@ -54,6 +59,7 @@ export const DECODER_SIZES = {
     valueHidden: 128,
     slots: true,
     squares: 32,
+    movesBySquares: true,
   }, // trains on two cores
   published: {
     width: 1024,
@@ -65,13 +71,15 @@ export const DECODER_SIZES = {
     valueHidden: 512,
     slots: false,
     squares: 0,
+    movesBySquares: false,
   }, // of ChessDecoder
 } satisfies Record<string, DecoderConfig>;
 
 /** What is wrong with a config whose fields are each right. */
-export function checkDecoder({ width, heads }: DecoderConfig): string | undefined {
+export function checkDecoder({ width, heads, slots, movesBySquares }: DecoderConfig): string | undefined {
   if (width % heads !== 0) return `heads is ${heads}, which does not divide the width ${width}.`;
   if ((width / heads) % 2 !== 0) return `a head is ${width / heads} wide; rotary places need an even number.`;
+  if (movesBySquares && !slots) return "movesBySquares is true, but squares are slots, and slots is false.";
   return undefined;
 }
 

@@ -124,9 +124,37 @@ class ValueHead {
   apply = (x: Tensor): Tensor => this.out.apply(this.inner.apply(x).silu());
 }
 
+/** What a move's token is shown by besides itself: the slots of the square it leaves and of the one it reaches. */
+class MoveSquares {
+  readonly from: Linear;
+  readonly to: Linear;
+
+  constructor({ width }: DecoderConfig, random: Random) {
+    this.from = linear(width, width, random, { bias: false });
+    this.to = linear(width, width, random, { bias: false });
+  }
+
+  /** Tokens [t, n] and the table of slots [69, width] -> [t, n, width], zeros where a token is no move. */
+  apply(tokens: Tensor, slots: Tensor): Tensor {
+    const squares = slots.slice(0, 1, 65);
+    const shown = (side: Linear, squareOf: readonly number[]) => {
+      const rows = side.apply(squares);
+      const table = concat([rows, rows.slice(0, 0, 1).mul(0)], 0); // [65, width], the last for what is no move
+      return table.gather(constant(squareOf, [VOCABULARY.length], "int32").gather(tokens));
+    };
+    return shown(this.from, FROM_SQUARES).add(shown(this.to, TO_SQUARES));
+  }
+}
+
+const NO_SQUARE = 64;
+const SQUARES = VOCABULARY.map((_, token) => (token < MOVES ? MOVE_TABLES.moves1924.named(token, false) : undefined));
+const FROM_SQUARES = SQUARES.map((move) => move?.from ?? NO_SQUARE);
+const TO_SQUARES = SQUARES.map((move) => move?.to ?? NO_SQUARE);
+
 export class Decoder {
   readonly tokens: Embedding;
   readonly slots: Embedding | undefined;
+  readonly moveSquares: MoveSquares | undefined;
   readonly value: ValueEncoder;
   readonly layers: readonly Layer[];
   readonly norm: RmsNorm;
@@ -141,7 +169,7 @@ export class Decoder {
     readonly config: DecoderConfig,
     random: Random,
   ) {
-    const { width, layers, heads, hidden, slots, squares } = config;
+    const { width, layers, heads, hidden, slots, squares, movesBySquares } = config;
     const deviation = 0.5; // with slots, a token's variance is 0.5; the first norm makes it 1
     this.tokens = embedding(VOCABULARY.length, width, random, deviation);
     if (slots) this.slots = embedding(BOARD_TOKENS + 1, width, random, deviation);
@@ -154,6 +182,7 @@ export class Decoder {
     if (squares > 0) this.squares = new SquareMoves(config, random);
     this.winLoss = new ValueHead(config, random);
     this.draw = new ValueHead(config, random);
+    if (movesBySquares) this.moveSquares = new MoveSquares(config, random);
     parametersOf(this); // names them
   }
 
@@ -163,7 +192,9 @@ export class Decoder {
     const x = this.tokens.apply(spoken);
     const isValue = spoken.equal(WL_TOKEN).or(spoken.equal(D_TOKEN));
     const shown = isValue.reshape([...spoken.shape, 1]).where(this.value.apply(values.transpose()), x);
-    return this.slots ? shown.add(this.slots.apply(slots)) : shown;
+    if (!this.slots) return shown;
+    const placed = shown.add(this.slots.apply(slots));
+    return this.moveSquares ? placed.add(this.moveSquares.apply(spoken, this.slots.weight)) : placed;
   }
 
   /** Places `0 .. length - 1`. */
