@@ -75,7 +75,7 @@ async function uncached(network: Decoder, read: ReturnType<typeof pieces>) {
 }
 
 for (const [name, config] of [
-  ["told its slots", { ...DECODER_SIZES.tiny, squares: 0, movesBySquares: false }],
+  ["told its slots and the squares of moves", { ...DECODER_SIZES.tiny, squares: 0 }],
   ["as published", { ...DECODER_SIZES.tiny, slots: false, squares: 0, movesBySquares: false }],
 ] satisfies [string, DecoderConfig][]) {
   test(`a decoder ${name} says the same with caches as without, token by token in both passes`, async () => {
