@@ -21,8 +21,8 @@ export const said = (stream: Readable, word: string): Promise<void> =>
   });
 
 /** Starts Redis with its log of changes, so that it may be killed and started again. */
-export async function startRedis(port: number, folder: string): Promise<ChildProcess> {
-  const args = ["--port", String(port), "--dir", folder, "--save", "", "--appendonly", "yes", "--bind", "127.0.0.1"];
+export async function startRedis(port: number, folder: string, ...more: string[]): Promise<ChildProcess> {
+  const args = ["--port", String(port), "--dir", folder, "--save", "", "--appendonly", "yes", "--bind", "127.0.0.1", ...more]; // biome-ignore format: a list
   const child = spawn("redis-server", args, { stdio: ["ignore", "pipe", "ignore"] });
   await said(child.stdout, "Ready to accept");
   return child;

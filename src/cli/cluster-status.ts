@@ -1,5 +1,5 @@
-import { UserError } from "#base";
 import { readStatus } from "#cluster";
+import { clusterUrl } from "./cluster.js";
 import { command } from "./command.js";
 
 export default command({
@@ -11,10 +11,8 @@ export default command({
   ],
   options: { cluster: { help: "address of the Redis, as redis://HOST:6379" } },
 
-  async run({ cluster }, io) {
-    if (cluster === undefined)
-      throw new UserError("OPTION_MISSING", "Say which cluster: --cluster redis://localhost:6379");
-    const status = await readStatus(cluster);
+  async run(place, io) {
+    const status = await readStatus(clusterUrl(place));
     for (const { name, waiting, active, completed, failed, delayed } of status.queues)
       io.print(
         `${name}: ${waiting} waiting, ${active} active, ${delayed} to be tried again, ${completed} done, ${failed} failed`,

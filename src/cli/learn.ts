@@ -12,7 +12,7 @@ import {
   runLearning,
 } from "#learn";
 import { percent } from "#training";
-import { CLUSTER_OPTION, withTransport } from "./cluster.js";
+import { CLUSTER_OPTIONS, withTransport } from "./cluster.js";
 import { command } from "./command.js";
 import { formatCount, formatDuration } from "./progress.js";
 
@@ -38,10 +38,10 @@ export default command({
     resume: { type: "boolean", help: "resume the run in that folder" },
     generations: { type: "integer", minimum: 1, help: "generations in all, instead of the recipe's" },
     hours: { type: "number", minimum: 0, help: "stop after so many hours, to be resumed" },
-    ...CLUSTER_OPTION,
+    ...CLUSTER_OPTIONS,
   },
 
-  async run({ recipe: file, run, resume, generations, hours, cluster }, io) {
+  async run({ recipe: file, run, resume, generations, hours, cluster, store }, io) {
     if (file === undefined && run === undefined)
       throw new UserError("RECIPE_MISSING", "Name a recipe, as recipes/learn-residual.yaml, or a run with --run.");
     const folder = run ?? `runs/${basename(file ?? "").replace(/\.ya?ml$/, "")}`;
@@ -55,7 +55,7 @@ export default command({
     const advice = `Resume it with: tabiya learn --run ${folder} --resume`;
     io.note(`everything is kept in ${folder}`);
     const options: LearnOptions = { run: folder, recipe, resume, generations, hours, signal: io.signal };
-    const state = await withTransport(cluster, (play) =>
+    const state = await withTransport({ cluster, store }, (play) =>
       runLearning({
         ...options,
         play,

@@ -1,6 +1,6 @@
 import { UserError } from "#base";
 import { runSelfPlay, type SelfPlayCounts } from "#data";
-import { CLUSTER_OPTION, withTransport } from "./cluster.js";
+import { CLUSTER_OPTIONS, withTransport } from "./cluster.js";
 import { command } from "./command.js";
 import { parseRule } from "./contest.js";
 import { formatCount, ProgressBar } from "./progress.js";
@@ -49,7 +49,7 @@ export default command({
     },
     material: { help: "points,moves: won by whom is so many points of material ahead for so many moves, as 9,10" },
     maxMoves: { type: "integer", minimum: 1, help: "moves after which a game is cut off; 200 by default" },
-    ...CLUSTER_OPTION,
+    ...CLUSTER_OPTIONS,
   },
 
   async run(values, io) {
@@ -71,7 +71,7 @@ export default command({
     const start = performance.now();
     let bar: ProgressBar | undefined;
     let first: SelfPlayCounts | undefined;
-    const result = await withTransport(values.cluster, (play) =>
+    const result = await withTransport(values, (play) =>
       runSelfPlay(spec, out, {
         signal: io.signal,
         play,

@@ -17,6 +17,7 @@ import {
   taskOf,
   train,
 } from "#training";
+import { STORE_OPTION } from "./cluster.js";
 import { command } from "./command.js";
 import { readRecipe } from "./recipe-files.js";
 import { threadsEach, withExchange } from "./training-cluster.js";
@@ -104,6 +105,7 @@ export default command({
     set: { type: "strings", help: "settings instead of the recipe's, as epochs=3" },
     limit: { type: "integer", minimum: 1, help: "learn from the first so many positions only" },
     cluster: { help: "let workers on this Redis help (tabiya worker --trainings), as redis://HOST:6379" },
+    ...STORE_OPTION,
     workers: {
       type: "integer",
       minimum: 1,
@@ -111,7 +113,7 @@ export default command({
     },
   },
 
-  async run({ recipe: file, data, validation, run, resume, quick, set, limit, cluster, workers }, io) {
+  async run({ recipe: file, data, validation, run, resume, quick, set, limit, cluster, store, workers }, io) {
     if (file === undefined && (!resume || run === undefined))
       throw new UserError("RECIPE_NONE", "Name a recipe (tabiya recipes lists them), or a run to go on with: --resume --run FOLDER."); // biome-ignore format: one line
     const where = file ?? `${run}`;
@@ -147,22 +149,25 @@ export default command({
     );
 
     let first: { step: number; time: number } | undefined;
-    const training = withExchange({ cluster, workers, recipe, paths, data: source, run: folder }, io, (exchange) =>
-      train(recipe, {
-        run: folder,
-        data: source,
-        validation: judges,
-        exchange,
-        resume,
-        signal: io.signal,
-        now: Date.now,
-        metadata: { git_commit: gitCommit() },
-        onProgress(report) {
-          first ??= { step: report.step - 1, time: performance.now() };
-          io.progress(describeStep(report, first.step, performance.now() - first.time));
-        },
-        onEpoch: (summary, judged) => io.print(task.describeEpoch(summary, judged)),
-      }),
+    const training = withExchange(
+      { cluster, store, workers, recipe, paths, data: source, run: folder },
+      io,
+      (exchange) =>
+        train(recipe, {
+          run: folder,
+          data: source,
+          validation: judges,
+          exchange,
+          resume,
+          signal: io.signal,
+          now: Date.now,
+          metadata: { git_commit: gitCommit() },
+          onProgress(report) {
+            first ??= { step: report.step - 1, time: performance.now() };
+            io.progress(describeStep(report, first.step, performance.now() - first.time));
+          },
+          onEpoch: (summary, judged) => io.print(task.describeEpoch(summary, judged)),
+        }),
     );
     const { history, ...result } = await training.finally(() => Promise.all([source.close(), judges?.close()]));
     if (result.stopped === "interrupted")

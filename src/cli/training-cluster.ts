@@ -5,17 +5,17 @@ import { resolve } from "node:path";
 import { processors } from "#base";
 import type { SharedTraining } from "#cluster";
 import type { Exchange } from "#training";
-import { withFolder } from "./cluster.js";
+import { type ClusterPlace, clusterStore, clusterUrl, withFolder } from "./cluster.js";
 import type { Io } from "./command.js";
 
 /** Threads for each of so many workers of this program, which compute at the same time. */
 export const threadsEach = (workers: number): number => Math.max(1, Math.floor(processors() / workers));
 
-type Shared = Pick<SharedTraining, "recipe" | "paths" | "data" | "workers"> & { cluster?: string; run: string };
+type Shared = Pick<SharedTraining, "recipe" | "paths" | "data" | "workers"> & ClusterPlace & { run: string };
 
 /** Does the work with an exchange if there is to be one. What clusters need is loaded only then. */
 export async function withExchange<T>(
-  { cluster, run, ...training }: Shared,
+  { cluster, store, run, ...training }: Shared,
   io: Pick<Io, "note" | "signal">,
   work: (exchange?: Exchange) => Promise<T>,
 ): Promise<T> {
@@ -28,7 +28,7 @@ export async function withExchange<T>(
     .slice(0, 32);
   const options = { ...training, id, signal: io.signal, note: io.note };
   if (cluster === undefined) return leadHere(options, work);
-  const opened = await openBoard(cluster);
+  const opened = await openBoard(clusterUrl({ cluster }), await clusterStore({ store }));
   try {
     return await leadTraining(opened, options, work);
   } finally {
@@ -38,12 +38,12 @@ export async function withExchange<T>(
 
 /** Helps with the trainings of a cluster until interrupted. */
 export async function helpOnCluster(
-  cluster: string,
+  place: ClusterPlace,
   capacity: number | undefined,
   io: Pick<Io, "note" | "signal">,
 ): Promise<{ helped: number }> {
   const { helpTrainings, openBoard } = await import("#cluster");
-  const { board, store, close } = await openBoard(cluster);
+  const { board, store, close } = await openBoard(clusterUrl(place), await clusterStore(place));
   const name = `${hostname()
     .replace(/[^\w.-]/g, "-")
     .slice(0, 80)}-${randomBytes(4).toString("hex")}`;

@@ -1,6 +1,6 @@
 import { RedisStore } from "../stores/redis.js";
 import type { FileStore } from "../stores/store.js";
-import { connect } from "../transports/bullmq.js";
+import { connect } from "../transports/connection.js";
 import { type Board, RedisBoard } from "./board.js";
 
 /** Where machines meet for trainings. */
@@ -10,7 +10,7 @@ export interface ClusterBoard {
   close(): void;
 }
 
-export async function openBoard(url: string): Promise<ClusterBoard> {
+export async function openBoard(url: string, store?: FileStore): Promise<ClusterBoard> {
   const redis = await connect(url);
-  return { board: new RedisBoard(redis), store: new RedisStore(redis), close: () => redis.disconnect() };
+  return { board: new RedisBoard(redis), store: store ?? new RedisStore(redis), close: () => redis.disconnect() };
 }

@@ -1,57 +1,49 @@
 // Jobs on Redis by BullMQ. The queue holds only what is to be done and the hash of each result; bytes lie in the store. A
 // job's id is the hash of its text: asked for twice, it is done once.
-import { Queue, Worker } from "bullmq";
-import { Redis } from "ioredis";
-import { messageOf, processors, UserError } from "#base";
+import type { Queue } from "bullmq";
+import type { Redis } from "ioredis";
+import { processors, UserError } from "#base";
 import { type Job, jobId, namedNetwork, parseJob } from "../jobs/job.js";
 import { FolderStore } from "../stores/folder.js";
 import { RedisStore } from "../stores/redis.js";
+import type { FileStore } from "../stores/store.js";
+import { connect, loadBull } from "./connection.js";
 import { EmbeddedTransport } from "./embedded.js";
 import type { Transport } from "./transport.js";
 
 const QUEUE = "tabiya-jobs-1"; // the number grows whenever the same job would no longer give the same bytes
 const POLL_MS = 250; // an event could be missed while Redis is away; a question cannot
-const CONNECT_MS = 5_000;
 const LOCK_MS = 30_000; // after which the jobs of a worker that is gone are given to another; renewed at half of it
 const STALLS = 20; // that a job survives: of workers killed, stopped or cut off
 const ATTEMPTS = 3;
 const KEPT_SECONDS = 3600; // that a finished job is remembered
 
-/** Opens a connection, or says why there is none. */
-export async function connect(url: string): Promise<Redis> {
-  if (!/^rediss?:\/\//.test(url))
-    throw new UserError("CLUSTER_URL", `cluster "${url}": expected the address of a Redis, as redis://localhost:6379.`);
-  const redis = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true, connectTimeout: CONNECT_MS, retryStrategy: () => null }); // biome-ignore format: a list
-  let reason = "";
-  redis.on("error", (error) => (reason = messageOf(error)));
-  await redis.connect().catch((error: unknown) => {
-    redis.disconnect();
-    throw new UserError("CLUSTER_CONNECT", `${withoutPassword(url)}: there is no Redis (${reason || messageOf(error)}). Start one, or mend the address.`); // biome-ignore format: a sentence
-  });
-  redis.options.retryStrategy = (times) => Math.min(1_000, 50 * times); // from now on it is worth waiting for
-  return redis;
-}
-
-const withoutPassword = (url: string): string => url.replace(/:[^:@/]*@/, ":***@");
-
 /** Hands jobs to whoever works on the queue. */
 export class BullTransport implements Transport {
   readonly capacity = 64;
   readonly gamesPerJob: number;
-  readonly store: RedisStore;
 
   private constructor(
     private readonly redis: Redis,
     private readonly queue: Queue,
+    readonly store: FileStore,
     gamesPerJob: number,
   ) {
-    this.store = new RedisStore(redis);
     this.gamesPerJob = gamesPerJob;
   }
 
-  static async open(url: string, { gamesPerJob = 4 }: { gamesPerJob?: number } = {}): Promise<BullTransport> {
+  static async open(
+    url: string,
+    { gamesPerJob = 4, store }: { gamesPerJob?: number; store?: FileStore } = {},
+  ): Promise<BullTransport> {
+    const { Queue } = await loadBull();
     const redis = await connect(url);
-    return new BullTransport(redis, new Queue(QUEUE, { connection: redis }), gamesPerJob);
+    return new BullTransport(
+      redis,
+      new Queue(QUEUE, { connection: redis }),
+      store ?? new RedisStore(redis),
+      gamesPerJob,
+    );
   }
 
   async run(job: Job, signal: AbortSignal): Promise<Uint8Array> {
@@ -104,6 +96,7 @@ export class BullTransport implements Transport {
 
 export interface WorkerOptions {
   cluster: string; // redis://...
+  store?: FileStore; // for networks and results; in the Redis by default
   cache: string; // a folder for networks
   capacity?: number; // threads; one per core by default
   signal: AbortSignal; // finishes what is being done, takes nothing more
@@ -113,9 +106,10 @@ export interface WorkerOptions {
 
 /** Works on the queue until told to stop. */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const { cluster, cache, capacity = processors(), signal, onReady, onJob } = options;
+  const { cluster, store, cache, capacity = processors(), signal, onReady, onJob } = options;
+  const { Worker } = await loadBull();
   const redis = await connect(cluster);
-  const shared = new RedisStore(redis);
+  const shared = store ?? new RedisStore(redis);
   const local = new FolderStore(cache);
   const threads = new EmbeddedTransport(local, { threads: capacity });
   const never = new AbortController().signal;
@@ -160,6 +154,7 @@ export interface ClusterStatus {
 }
 
 export async function readStatus(url: string): Promise<ClusterStatus> {
+  const { Queue } = await loadBull();
   const redis = await connect(url);
   const queue = new Queue(QUEUE, { connection: redis });
   try {
