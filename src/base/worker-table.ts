@@ -7,8 +7,9 @@ export const WORKERS = {
   "data/import-worker": "node",
   "search/alphabeta/search-worker": "node and page",
   "tensor/session-worker": "node and page",
-  "training/batches/batch-worker": "node",
+  "training/decoder/window-worker": "node",
   "training/nnue/nnue-worker": "node",
+  "training/policy-value/plane-worker": "node",
   "web/page/minds/mind-worker": "page",
 } as const;
 

@@ -13,6 +13,7 @@ import {
   type Recipe,
   RunFolder,
   resolveRecipe,
+  resultShareOf,
   type StepReport,
   taskOf,
   train,
@@ -130,7 +131,7 @@ export default command({
       },
       where,
     );
-    const { train: config, task: settings, model } = recipe;
+    const { train: config, model } = recipe;
     const task = taskOf(config.family);
     if (config.data.length === 0)
       throw new UserError("DATA_NONE", `${where}: no data to learn from. Name it with --data FILE.`);
@@ -138,8 +139,7 @@ export default command({
     const network = FAMILIES[config.family].build(model, new Random(1));
     const parameters = parametersOf(network).reduce((sum, { data: weights }) => sum + weights.length, 0);
     io.note(`${describeSettings(recipe)}; ${parameters} parameters`);
-    const resultShare = "resultShare" in settings ? Number(settings.resultShare) : undefined;
-    const sets = { folder: `${folder}/data`, resultShare, ...io };
+    const sets = { folder: `${folder}/data`, resultShare: resultShareOf(recipe), ...io };
     const paths = await openSets(config.data, { ...sets, role: "learn" });
     const source = await task.open(paths, recipe, config.limit);
     const judged = await openSets(config.validation, { ...sets, role: "judge" });

@@ -3,7 +3,7 @@ import { resolvePlayer } from "#engine";
 import { createRecords, openRecords } from "#formats";
 import { BOARDS } from "#models";
 import type { Limits } from "#search";
-import { Batches, openRecordSource, type PolicyValueArrays, parseSource } from "#training";
+import { Batches, openRecordSource, type PolicyValueBatch, parseSource, planeRows } from "#training";
 import { RecordStore } from "./contest/record-store.js";
 import { runContest } from "./contest/run.js";
 import { importGames } from "./import.js";
@@ -138,10 +138,10 @@ export class Dataset {
     seed?: number;
     board?: keyof typeof BOARDS; // default: planes18
     resultShare?: number; // of the game's result in the value
-  }): AsyncGenerator<PolicyValueArrays> {
+  }): AsyncGenerator<PolicyValueBatch> {
     const { size = 32, epoch = 0, seed = 1, board = "planes18", resultShare = 0 } = options;
-    const encoding = { kind: "policy-value", planes: board, moves: BOARDS[board].moves, scoreScale: 400, resultShare } as const; // biome-ignore format: a list
-    const batches = await Batches.open({ sources: this.paths, encoding, seed });
+    const format = planeRows({ planes: board, moves: BOARDS[board].moves, scoreScale: 400, resultShare });
+    const batches = await Batches.open({ sources: this.paths, format, seed });
     try {
       yield* batches.batches({ size, epoch });
     } finally {

@@ -139,6 +139,10 @@ export interface Recipe<C = object, M = object> {
   model: M; // the family's config, complete
 }
 
+/** How much of what is learnt of a position is the result of its game, for families that learn from both. */
+export const resultShareOf = ({ task }: Recipe): number | undefined =>
+  "resultShare" in task ? Number(task.resultShare) : undefined;
+
 export function optimiserOf({ optimiser, weightDecay, momentum }: TrainConfig): OptimiserChoice {
   return optimiser === "sgd" ? { name: "sgd", weightDecay, momentum } : { name: optimiser, weightDecay };
 }

@@ -1,27 +1,20 @@
-export { type ActionData, openActions } from "./action-value/data.js";
 export type { ActionValueJudgement } from "./action-value/judge.js";
 export type { ActionValueConfig } from "./action-value/objective.js";
-export { type ActionBatch, type ActionOptions, ActionSource } from "./action-value/source.js";
-export type {
-  ActionArrays,
-  BatchEncoding,
-  BatchKinds,
-  HalfKpArrays,
-  PolicyValueArrays,
-} from "./batches/batch-encoder.js";
-export type { BatchSource, PolicyValueBatch } from "./batches/batch-source.js";
+export type { BatchSource } from "./batches/batch-source.js";
 export { Batches, type BatchOptions } from "./batches/batches.js";
 export { type DataSource, parseSource } from "./batches/data-source.js";
 export { openRecordSource } from "./batches/record-source.js";
-export { PRECISIONS, type Precision, type Recipe, TRAIN_DEFAULTS, type TrainConfig } from "./config.js";
+export { PRECISIONS, type Precision, type Recipe, resultShareOf, TRAIN_DEFAULTS, type TrainConfig } from "./config.js";
 export { type DecoderTaskConfig, decoderObjective } from "./decoder/objective.js";
 export { type Exchange, flatWeights, type Round } from "./exchange.js";
 export { type StepReport, type TrainOptions, type TrainResult, train } from "./loop.js";
 export { NetworkTrainer, type Training, type TrainingFiles } from "./network-trainer.js";
-export { NnueSource } from "./nnue/source.js";
+export { NNUE_ROWS } from "./nnue/record-rows.js";
 export { NnueTrainer, type NnueTrainerOptions } from "./nnue/trainer.js";
 export { judgePolicyValue, type PolicyValueJudgement } from "./policy-value/judge.js";
 export type { PolicyValueConfig } from "./policy-value/objective.js";
+export type { PlaneEncoding, PolicyValueBatch } from "./policy-value/plane-encoder.js";
+export { planeRows } from "./policy-value/plane-rows.js";
 export { parseRecipe, parseSetting, resolveRecipe } from "./recipe.js";
 export { RoundTrainer } from "./round-trainer.js";
 export {

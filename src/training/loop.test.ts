@@ -12,6 +12,7 @@ import { Batches } from "./batches/batches.js";
 import type { Recipe } from "./config.js";
 import { type TrainOptions, train } from "./loop.js";
 import { judgePolicyValue } from "./policy-value/judge.js";
+import { planeRows } from "./policy-value/plane-rows.js";
 import { resolveRecipe } from "./recipe.js";
 import type { MetricsLine } from "./run/metrics-log.js";
 import { RunFolder } from "./run/run-folder.js";
@@ -35,8 +36,8 @@ function randomRecords(count: number, seed: number): Uint8Array {
 const home = mkdtempSync(join(tmpdir(), "tabiya-loop-"));
 async function open(name: string, records: Uint8Array) {
   writeFileSync(join(home, name), records);
-  const encoding = { kind: "policy-value", planes: "planes18", moves: "moves4672", scoreScale: 400, resultShare: 0 } as const; // biome-ignore format: one line of settings
-  return Batches.open({ sources: [join(home, name)], encoding, seed: 1 });
+  const format = planeRows({ planes: "planes18", moves: "moves4672", scoreScale: 400, resultShare: 0 });
+  return Batches.open({ sources: [join(home, name)], format, seed: 1 });
 }
 const data = await open("data.bin", randomRecords(700, 1));
 const others = await open("others.bin", randomRecords(100, 2));

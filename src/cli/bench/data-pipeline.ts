@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { Random } from "#base";
 import { formatSan, parseFen, START_FEN } from "#chess";
 import { importGames } from "#data";
-import { type BatchEncoding, Batches } from "#training";
+import { type BatchSource, resolveRecipe, taskOf, trainable } from "#training";
 
 const GAMES = 400; // different ones
 const TIMES = 60; // each is there
 const PLIES = 80;
 const SIZE = 1024; // positions of a batch
+const BATCHES = 100; // of each family, as its training is given them
 
 /** PGN of random games; as they are all there many times, some two million positions. */
 function writeGames(path: string): void {
@@ -28,19 +29,12 @@ function writeGames(path: string): void {
   writeFileSync(path, text.repeat(TIMES));
 }
 
-const ENCODINGS: Record<string, BatchEncoding> = {
-  "halfkp batches": { kind: "halfkp" },
-  "planes13 batches": { kind: "policy-value", planes: "planes13", moves: "moves4288", scoreScale: 400, resultShare: 0 },
-  "planes18 batches": { kind: "policy-value", planes: "planes18", moves: "moves4672", scoreScale: 400, resultShare: 0 },
-  "action batches": { kind: "actions", queries: 1, buckets: 128 },
-};
-
 export interface Pipeline {
   measures: Record<string, () => Promise<number>>;
   close(): Promise<void>;
 }
 
-/** Importing `games`, or random ones, to .bin with filters; then shuffled batches of what came out. */
+/** Importing `games`, or random ones, to .bin with filters; then batches of what came out, as each family is trained on them. */
 export async function preparePipeline(
   folder: string,
   games: readonly string[] | undefined,
@@ -65,16 +59,15 @@ export async function preparePipeline(
     return positions;
   };
   await importAll();
-  const opened: Batches[] = [];
+  const opened: BatchSource[] = [];
   const measures: Pipeline["measures"] = { [`pgn to bin, ${threads} threads`]: importAll };
-  for (const [name, encoding] of Object.entries(ENCODINGS)) {
-    const batches = await Batches.open({ sources: [out], encoding, seed: 1, workers: threads });
+  for (const { family } of trainable()) {
+    const batches = await taskOf(family).open([out], resolveRecipe({ family }, family));
     opened.push(batches);
     let epoch = 0;
-    measures[`${name}, ${threads} threads`] = async () => {
+    measures[`${family} batches`] = async () => {
       let done = 0;
-      const most = encoding.kind === "policy-value" ? 100 : 500;
-      for await (const _ of batches.batches({ size: SIZE, epoch: epoch++ })) if (++done === most) break;
+      for await (const _ of batches.batches({ size: SIZE, epoch: epoch++ })) if (++done === BATCHES) break;
       return done * SIZE;
     };
   }

@@ -117,7 +117,7 @@ export default command({
   options: {
     positions: { type: "integer", default: 50_000, minimum: 1000, help: "how many to make" },
     games: { type: "strings", help: "PGN files to import, instead of random games" },
-    threads: { type: "integer", minimum: 1, help: "for importing and for batches (default: one for each core)" },
+    threads: { type: "integer", minimum: 1, help: "for importing (default: one per core)" },
     rounds: { type: "integer", default: 10, minimum: 1, help: "runs of each, in turn" },
   },
 

@@ -6,7 +6,7 @@ import { core, formatFen, formatUci } from "#chess";
 import { EncoderBatch, HALFKP_ROW, HALFKP_UNUSED } from "#encodings";
 import { encodePacked } from "#formats";
 import { NNUE_SIZES, Nnue, randomPositions } from "#models";
-import { NnueSource, NnueTrainer } from "#training";
+import { Batches, NNUE_ROWS, NnueTrainer } from "#training";
 import { command } from "../command.js";
 import { PAUSE_MS, pause, startTorch } from "./train.js";
 
@@ -16,7 +16,7 @@ const SCORE_SCALE = 600;
 /** One batch of records: from a file, or of random games with random scores. */
 async function readBatch(data: string | undefined, size: number): Promise<Uint8Array> {
   if (data !== undefined) {
-    const source = await NnueSource.open([data], { seed: 1 });
+    const source = await Batches.open({ sources: [data], format: NNUE_ROWS, seed: 1 });
     try {
       for await (const { records } of source.batches({ size, epoch: 0 })) return records;
     } finally {

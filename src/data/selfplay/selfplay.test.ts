@@ -7,7 +7,7 @@ import { Random } from "#base";
 import { formatFen, parseFen, parseUci } from "#chess";
 import { MOVE_TABLES } from "#encodings";
 import { type DataRecord, openRecords, readGames } from "#formats";
-import { Batches } from "#training";
+import { Batches, planeRows } from "#training";
 import { judgeResignation, type SelfPlayGame, sparsePolicy } from "./game.js";
 import { drawOpening } from "./openings.js";
 import { runSelfPlay } from "./run.js";
@@ -112,8 +112,8 @@ test("training reads policies and values from both files, the value blended of r
   await runSelfPlay(SPEC, file("learn.parquet"));
   const records = await recordsIn(file("learn.jsonl"));
   for (const name of ["learn.jsonl", "learn.parquet"]) {
-    const encoding = { kind: "policy-value", planes: "planes18", moves: "moves4672", scoreScale: 400, resultShare: 0.5 } as const; // biome-ignore format: a list
-    const batches = await Batches.open({ sources: [file(name)], encoding, seed: 1 });
+    const format = planeRows({ planes: "planes18", moves: "moves4672", scoreScale: 400, resultShare: 0.5 });
+    const batches = await Batches.open({ sources: [file(name)], format, seed: 1 });
     const [values, sums]: number[][] = [[], []];
     for await (const { value, policy } of batches.batches({ size: 4 })) {
       values.push(...value);

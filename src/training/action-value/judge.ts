@@ -1,9 +1,10 @@
 import { Calibration, type CalibrationBin, kendallTau } from "#base";
 import type { Moe } from "#models";
 import { exportOnnx, Session } from "#tensor";
+import type { BatchSource } from "../batches/batch-source.js";
 import { type Judgement, type JudgeOptions, percent } from "../task.js";
+import type { ActionRows } from "./action-rows.js";
 import { type ActionValueConfig, actionValueObjective } from "./objective.js";
-import type { ActionSource } from "./source.js";
 
 export interface ActionValueJudgement extends Judgement {
   moves: number;
@@ -23,7 +24,7 @@ export interface ActionValueJudgement extends Judgement {
 /** Judges by every move of each position, however many there are. */
 export async function judgeActionValue(
   network: Moe,
-  source: ActionSource,
+  source: BatchSource<ActionRows>,
   settings: ActionValueConfig,
   { limit = 0, batchSize = 64, device, threads, signal, onProgress }: JudgeOptions = {},
 ): Promise<ActionValueJudgement> {
@@ -48,7 +49,7 @@ export async function judgeActionValue(
   const start = performance.now();
   try {
     let current = -1;
-    for (const { batch, positions: rows } of source.rows(batchSize, limit)) {
+    judging: for await (const { batch, positions: rows } of source.batches({ size: batchSize })) {
       signal?.throwIfAborted();
       const { weight, ...asked } = batch;
       const results = await session.run(asked);
@@ -60,6 +61,7 @@ export async function judgeActionValue(
         if (weight[i] === 0) continue;
         const position = rows[Math.floor(i / queries)];
         if (position !== current && current >= 0) finish();
+        if (limit > 0 && positions === limit) break judging;
         current = position;
         const truth = batch.winProbability[i];
         predictions.push(predicted[i]);
@@ -75,7 +77,7 @@ export async function judgeActionValue(
       }
       onProgress?.(positions);
     }
-    finish();
+    if (predictions.length > 0) finish();
   } finally {
     await session.close();
   }

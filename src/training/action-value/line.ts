@@ -1,7 +1,7 @@
 // Reads the usual form of a line of valued moves, {"fen":"...","moves":{"e2e4":31,"g1f3":"#2",...}}, straight from its
 // bytes: JSON.parse and an object with a key for each move take ten times as long. Any other form is left to JSON.parse.
 import { MOVE_TABLES } from "#encodings";
-import { cpOf } from "../batches/target.js";
+import { cpOf } from "../batches/move-value.js";
 
 const { actions1968 } = MOVE_TABLES;
 const [QUOTE, COMMA, COLON, SPACE, MINUS, HASH, OPEN, CLOSE] = [...'",: -#{}'].map((text) => text.charCodeAt(0));

@@ -6,14 +6,16 @@ import { onTestFinished, test } from "vitest";
 import { kendallTau, Random } from "#base";
 import { formatFen, formatUci, parseFen, START_FEN, winProbability } from "#chess";
 import { bucketCentre, bucketOf, MOVE_TABLES } from "#encodings";
+import { createRecords } from "#formats";
 import { encodeActionInput, MOE, MOE_SIZES, Moe, type MoeConfig } from "#models";
 import { exportOnnx, input, parametersOf, Session, Trainer } from "#tensor";
+import type { BatchSource } from "../batches/batch-source.js";
+import { Batches } from "../batches/batches.js";
 import { train } from "../loop.js";
 import { resolveRecipe } from "../recipe.js";
-import { openActions } from "./data.js";
+import { type ActionBatch, type ActionRows, actionRows } from "./action-rows.js";
 import { judgeActionValue } from "./judge.js";
 import { type ActionValueConfig, actionValueObjective } from "./objective.js";
-import { type ActionBatch, ActionSource } from "./source.js";
 import { ACTION_VALUE } from "./task.js";
 
 const SETTINGS: ActionValueConfig = { ...ACTION_VALUE.defaults, queries: 8 };
@@ -54,14 +56,16 @@ async function sourceOf(lines: readonly object[], options: SourceOptions = {}) {
   const path = join(folder(), "moves.jsonl");
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const { queries = SETTINGS.queries, turned = tiny.turned, limit, shuffled } = options;
-  const data = await openActions([path], { turned, limit });
-  const source = new ActionSource(data, { queries, buckets: tiny.buckets, seed: 1, shuffled });
+  const format = actionRows({ queries, buckets: tiny.buckets, turned });
+  const source = await Batches.open({ sources: [path], format, seed: 1, limit, shuffledRows: shuffled });
   onTestFinished(() => source.close());
   return source;
 }
 
-const firstBatch = async (source: ActionSource, size = 64): Promise<ActionBatch> =>
-  (await source.batches({ size }).next()).value as ActionBatch;
+async function firstBatch(source: BatchSource<ActionRows>, size = 64): Promise<ActionBatch> {
+  for await (const { batch } of source.batches({ size })) return batch;
+  throw new Error("no batch");
+}
 
 const open = (model: Moe, settings = SETTINGS, learningRate = 0.01) => {
   const { loss, metrics } = actionValueObjective(model, settings);
@@ -299,7 +303,8 @@ test("of many moves others are drawn each time, each with its own value", async 
   const source = await sourceOf([{ fen, moves }], { turned: false, queries: 4 });
   const drawn: string[] = [];
   for (let epoch = 0; epoch < 12; epoch++) {
-    for await (const { actions, winProbability: p } of source.batches({ size: 1, epoch })) {
+    for await (const { batch } of source.batches({ size: 1, epoch })) {
+      const { actions, winProbability: p } = batch;
       drawn.push(String(actions));
       assert.equal(new Set(actions).size, 4);
       actions.forEach((action, i) => {
@@ -336,7 +341,12 @@ test("values become win probabilities and buckets; neighbours of one position ar
   await assert.rejects(sourceOf([{ fen, moves: { e1e2: "mate" } }]), /valued "mate"/);
   await assert.rejects(sourceOf([{ fen }]), /no move with a value/);
   await assert.rejects(sourceOf([{ fen, move: "e1e2", win_prob: 1.5 }]), /win probability of e1e2 is 1.5/);
-  await assert.rejects(openActions(["nowhere/moves.jsonl"], { turned: true }), /nowhere\/moves\.jsonl: no such file/);
+  const missing = {
+    sources: ["nowhere/moves.jsonl"],
+    format: actionRows({ queries: 1, buckets: 8, turned: true }),
+    seed: 1,
+  };
+  await assert.rejects(Batches.open(missing), /nowhere\/moves\.jsonl: no such file/);
 });
 
 test("lines in the usual form are read like any other JSON", async () => {
@@ -352,14 +362,38 @@ test("lines in the usual form are read like any other JSON", async () => {
   }
 });
 
+test("files are mixed by their weights, whatever their format, and have no results to share", async () => {
+  const home = folder();
+  const [many, few] = [randomLines(60, 1, 31), randomLines(20, 1, 32)];
+  const path = join(home, "many.jsonl");
+  writeFileSync(path, many.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const bag = join(home, "few.bag");
+  const writer = await createRecords(bag, { kind: "action_value" });
+  await writer.write(few.map(({ fen, moves }, i) => ({ fen, move: Object.keys(moves)[0], win_prob: i / 20 })));
+  await writer.commit();
+  const format = actionRows({ queries: 1, buckets: tiny.buckets, turned: true });
+  const open = (...sources: string[]) => Batches.open({ sources, format, seed: 1 });
+  const source = await open(`${path}?weight=1`, `${bag}?weight=3`);
+  onTestFinished(() => source.close());
+  assert.equal(source.positions, 80);
+  const seen = new Map<number, number>();
+  for await (const { batch } of source.batches({ size: 20, epoch: 0 }))
+    for (const p of batch.winProbability) seen.set(p, (seen.get(p) ?? 0) + 1);
+  const times = few.map((_, i) => seen.get(Math.fround(i / 20)) ?? 0);
+  assert.deepEqual(times, new Array(20).fill(3)); // three quarters of 80 rows
+  await assert.rejects(open(`${path}?resultShare=1`), /many\.jsonl: networks of this family do not take a resultShare/);
+});
+
 test("every position comes once a pass, shuffled in windows of blocks; a batch follows from its number alone", async () => {
   // Each position has one move, valued by its number, by which it is known again.
   const lines = randomLines(1000, 1, 21).map(({ fen, moves }, i) => ({ fen, moves: { [Object.keys(moves)[0]]: i } }));
   const source = await sourceOf(lines, { queries: 1, shuffled: 512 });
   const seen = async (options: { epoch?: number; from?: number; perEpoch?: number }) => {
     const found: number[][] = [];
-    for await (const { winProbability: p } of source.batches({ size: 100, ...options }))
-      found.push(Array.from(p, (x) => lines.findIndex((_, i) => Math.fround(winProbability(i)) === x)));
+    for await (const { batch } of source.batches({ size: 100, ...options }))
+      found.push(
+        Array.from(batch.winProbability, (x) => lines.findIndex((_, i) => Math.fround(winProbability(i)) === x)),
+      );
     return found;
   };
   const sorted = (numbers: number[][]) => numbers.flat().toSorted((a, b) => a - b);

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { MOE, type Schema } from "#models";
+import { Batches } from "../batches/batches.js";
 import { openGraphLearner } from "../graph-learner.js";
 import { defineTask, percent } from "../task.js";
-import { openActions } from "./data.js";
+import { actionRows } from "./action-rows.js";
 import { describeActionValue, judgeActionValue } from "./judge.js";
 import { type ActionValueConfig, actionValueObjective, TARGETS } from "./objective.js";
-import { ActionSource } from "./source.js";
+
+const SHUFFLED = 131_072; // positions in memory at a time: some 35 MB
 
 const SCHEMA: Schema<ActionValueConfig> = z.strictObject({
   queries: z
@@ -28,12 +30,21 @@ export const ACTION_VALUE = defineTask({
   schema: SCHEMA,
   defaults: { queries: 32, target: "hl-gauss", sigma: 0.75, balanceWeight: 0.01, rankingWeight: 0, rankingScale: 0.05 },
 
-  async open(paths, { train, task, model }, limit) {
-    const { turned, buckets } = model;
-    const { queries } = task;
-    return new ActionSource(await openActions(paths, { turned, limit }), { queries, buckets, seed: train.seed });
+  open(paths, { train, task: { queries }, model: { turned, buckets } }, limit) {
+    const format = actionRows({ queries, buckets, turned });
+    return Batches.open({ sources: paths, format, seed: train.seed, limit, shuffledRows: SHUFFLED });
   },
-  learner: (network, { train, task }) => openGraphLearner(network, actionValueObjective(network, task), train),
+  async learner(network, { train, task }) {
+    const learner = await openGraphLearner(network, actionValueObjective(network, task), train);
+    return {
+      ...learner,
+      step: (rows, options) =>
+        learner.step(
+          rows.map(({ batch }) => batch),
+          options,
+        ),
+    };
+  },
   judge: judgeActionValue,
 
   summarise: (trained, judged) => ({

@@ -1,13 +1,3 @@
-import type { Feeds } from "#tensor";
-
-/** Positions with what is to be learnt of them. Values and moves are the mover's. */
-export interface PolicyValueBatch extends Feeds {
-  planes: Float32Array; // [n, planes, 8, 8]
-  legal: { data: Int32Array; shape: readonly [number, number] }; // [n, k], indices of the legal moves, then -1
-  policy: { data: Float32Array; shape: readonly [number, number] }; // [n, k], what to learn of each: sums to 1
-  value: Float32Array; // [n], -1 to 1
-}
-
 /** Where batches come from. */
 export interface BatchSource<B = unknown> {
   readonly positions: number;

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, test } from "vitest";
 import { Random } from "#base";
-import { formatFen, formatUci, parseFen, parseUci, START_FEN, winProbability } from "#chess";
-import { bucketOf, encodeFenTokens, encodeHalfKp, encodeLc0Planes, encodePlanes13, MOVE_TABLES } from "#encodings";
+import { formatFen, formatUci, parseFen, parseUci, START_FEN } from "#chess";
+import { encodeLc0Planes, encodePlanes13, MOVE_TABLES } from "#encodings";
 import { createRecords, type DataRecord } from "#formats";
-import type { BatchEncoding } from "./batch-encoder.js";
+import type { PolicyValueBatch } from "../policy-value/plane-encoder.js";
+import { planeRows } from "../policy-value/plane-rows.js";
+import type { BatchSource } from "./batch-source.js";
 import { Batches } from "./batches.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-batches-"));
@@ -39,27 +41,29 @@ async function save(name: string, records: DataRecord[]): Promise<string> {
 
 const RECORDS = positions(1500, 1);
 const PLANES = {
-  kind: "policy-value",
   planes: "planes13",
   moves: "moves4288",
   scoreScale: 400,
   resultShare: 0.25,
 } as const;
-const HALFKP = { kind: "halfkp" } as const;
+const SCALE = 10_000; // centipawns: large, so that the score can be read from the value
+const SCORES = planeRows({ ...PLANES, scoreScale: SCALE, resultShare: 0 });
 
 async function scores(
   options: {
     sources: (string | { path: string; weight: number })[];
     seed?: number;
     workers?: number;
-    shuffleRecords?: number;
+    shuffledRows?: number;
   },
   ...runs: { size: number; epoch?: number; from?: number }[]
 ): Promise<number[][]> {
-  const batches = await Batches.open({ seed: 1, ...options, encoding: HALFKP });
+  const batches = await Batches.open({ seed: 1, ...options, format: SCORES });
   const found: number[][] = [];
   try {
-    for (const run of runs) for await (const { score } of batches.batches(run)) found.push([...score]);
+    for (const run of runs)
+      for await (const { value } of batches.batches(run))
+        found.push(Array.from(value, (x) => Math.round(Math.atanh(x) * SCALE)));
   } finally {
     await batches.close();
   }
@@ -68,7 +72,7 @@ async function scores(
 
 test("a batch of planes, moves and values is what the encoders make of each position", async () => {
   const path = await save("planes.bin", RECORDS);
-  const batches = await Batches.open({ sources: [path], encoding: PLANES, seed: 1 });
+  const batches = await Batches.open({ sources: [path], format: planeRows(PLANES), seed: 1 });
   const table = MOVE_TABLES.moves4288;
   const expected = new Float32Array(13 * 64);
   let row = 0;
@@ -100,7 +104,7 @@ test("a batch of planes, moves and values is what the encoders make of each posi
 test("a batch for lc0's planes has them and its moves, never with the colours swapped", async () => {
   const path = await save("lc0.bin", RECORDS.slice(0, 300));
   const encoding = { ...PLANES, planes: "lc0-112", moves: "moves1858", augment: true } as const;
-  const batches = await Batches.open({ sources: [path], encoding, seed: 1 });
+  const batches = await Batches.open({ sources: [path], format: planeRows(encoding), seed: 1 });
   const expected = new Float32Array(112 * 64);
   let row = 0;
   for await (const { planes, legal, policy } of batches.batches({ size: 100 })) {
@@ -115,7 +119,7 @@ test("a batch for lc0's planes has them and its moves, never with the colours sw
       assert.equal(MOVE_TABLES.moves1858.decode(position, learnt), parseUci(position, RECORDS[row].move ?? ""));
     }
   }
-  const plain = await Batches.open({ sources: [path], encoding: { ...encoding, augment: false }, seed: 1 });
+  const plain = await Batches.open({ sources: [path], format: planeRows({ ...encoding, augment: false }), seed: 1 });
   const planesOf = async (source: typeof plain | typeof batches) => {
     for await (const { planes } of source.batches({ size: 300, epoch: 0 })) return planes;
     throw new Error("no batch");
@@ -131,64 +135,6 @@ test("a batch for lc0's planes has them and its moves, never with the colours sw
   }
   assert.ok(seen.castling > 20 && seen.same > 20 && seen.mirrored > 20, JSON.stringify(seen));
   await plain.close();
-  await batches.close();
-});
-
-test("a batch for NNUE has the HalfKP indices of both sides, mover first", async () => {
-  const path = await save("halfkp.bin", RECORDS);
-  const batches = await Batches.open({ sources: [path], encoding: HALFKP, seed: 1 });
-  for await (const { indices, counts, score, result } of batches.batches({ size: 1000 })) {
-    for (let i = 0; i < 50; i++) {
-      const position = parseFen(RECORDS[i].fen);
-      const mine = new Uint16Array(32);
-      const count = encodeHalfKp(position, position.turn, mine);
-      assert.equal(counts[i], count);
-      const found = [...indices.subarray(i * 64, i * 64 + count)].sort((a, b) => a - b);
-      assert.deepEqual(
-        found,
-        [...mine.subarray(0, count)].sort((a, b) => a - b),
-      );
-      assert.deepEqual([score[i], result[i]], [RECORDS[i].score, RECORDS[i].result]);
-    }
-    break;
-  }
-  await batches.close();
-});
-
-test("a batch of actions has every valued move, mover's view, or as many as there is room for", async () => {
-  const all = RECORDS.slice(0, 64).map(({ fen }, i) => {
-    const position = parseFen(fen);
-    const moves = position.moves().map((move, k) => [formatUci(position, move), k === 0 ? "#-2" : k * 10 - i] as const);
-    return { fen, moves: Object.fromEntries(moves) };
-  });
-  const path = file("all.jsonl");
-  writeFileSync(path, all.map((each) => `${JSON.stringify(each)}\n`).join(""));
-  const batches = await Batches.open({
-    sources: [path],
-    encoding: { kind: "actions", queries: 20, buckets: 128 },
-    seed: 1,
-  });
-  const tokens = new Uint8Array(77);
-  for await (const batch of batches.batches({ size: 64 })) {
-    all.forEach(({ fen, moves }, i) => {
-      const position = parseFen(fen);
-      encodeFenTokens(position, tokens);
-      assert.deepEqual([...batch.tokens.subarray(i * 77, (i + 1) * 77)], [...tokens]);
-      const known = new Map(
-        Object.entries(moves).map(([uci, value]) => {
-          const index = MOVE_TABLES.actions1968.encode(position, parseUci(position, uci) ?? 0);
-          return [index, winProbability(value === "#-2" ? -31996 : (value as number))] as const;
-        }),
-      );
-      const used = batch.weights.subarray(i * 20, (i + 1) * 20).reduce((sum, weight) => sum + weight, 0);
-      assert.equal(used, Math.min(20, known.size));
-      for (let k = 0; k < used; k++) {
-        const probability = known.get(batch.actions[i * 20 + k]);
-        assert.ok(probability !== undefined);
-        assert.equal(batch.buckets[i * 20 + k], bucketOf(probability, 128));
-      }
-    });
-  }
   await batches.close();
 });
 
@@ -212,7 +158,7 @@ test("an epoch has every record once, in an order that the seed decides and work
 
 test("small windows over blocks from all over the file still visit every record once a pass", async () => {
   const sources = [await save("windows.bin", RECORDS)];
-  const found = await scores({ sources, shuffleRecords: 512 }, { size: 100, epoch: 0 }, { size: 100, epoch: 1 });
+  const found = await scores({ sources, shuffledRows: 512 }, { size: 100, epoch: 0 }, { size: 100, epoch: 1 });
   assert.equal(found.length, 30);
   const sorted = (list: number[]) => list.sort((a, b) => a - b);
   assert.deepEqual(sorted(found.slice(0, 15).flat()), sorted(found.slice(15).flat()));
@@ -277,21 +223,8 @@ test("a bad record is named by its file and number, however it was shuffled", as
   await assert.rejects(scores({ sources: [file("empty.bin")] }, { size: 10 }), /empty\.bin: there are no records/);
   const illegal = [{ ...RECORDS[0], move: null }];
   const sources = [await save("nomove.bin", illegal)];
-  const batches = await Batches.open({ sources, encoding: PLANES as BatchEncoding, seed: 1 });
+  const batches = await Batches.open({ sources, format: planeRows(PLANES), seed: 1 });
   await assert.rejects(batches.batches({ size: 1 }).next(), /nomove\.bin: record 0: it has no legal move to learn/);
-  await batches.close();
-});
-
-const BAGZ = "../shared/data/samples/formats";
-test.skipIf(!existsSync(BAGZ))("Bagz of action values are read where they lie", async () => {
-  const { readdirSync } = await import("node:fs");
-  const shard = readdirSync(BAGZ).find((name) => /action_value.*-of-.*\.bagz$/.test(name));
-  if (!shard) throw new Error(`no action values in ${BAGZ}`);
-  const encoding = { kind: "actions", queries: 1, buckets: 128 } as const;
-  const batches = await Batches.open({ sources: [join(BAGZ, shard)], encoding, seed: 1 });
-  let rows = 0;
-  for await (const { weights } of batches.batches({ size: 32, epoch: 0 })) rows += weights.reduce((a, b) => a + b, 0);
-  assert.equal(rows, Math.floor(batches.positions / 32) * 32);
   await batches.close();
 });
 
@@ -299,11 +232,11 @@ test("a file's own share of the result counts in its values only, and a limit is
   const first = await save("own-a.bin", RECORDS.slice(0, 400));
   const second = await save("own-b.bin", RECORDS.slice(0, 200));
   const sources = [`${first}?resultShare=1`, second];
-  const batches = await Batches.open({ sources, encoding: PLANES, seed: 1, limit: 300 });
+  const batches = await Batches.open({ sources, format: planeRows(PLANES), seed: 1, limit: 300 });
   assert.equal(batches.positions, 300);
   const values: number[] = [];
   for await (const { value } of batches.batches({ size: 64 })) values.push(...value);
-  const other = await Batches.open({ sources: [first, second], encoding: PLANES, seed: 1, limit: 300 });
+  const other = await Batches.open({ sources: [first, second], format: planeRows(PLANES), seed: 1, limit: 300 });
   assert.notEqual(batches.fingerprint, other.fingerprint);
   await batches.close();
   await other.close();
@@ -329,7 +262,7 @@ test("a policy over several moves is learnt as shares of the legal ones, with it
     return file(name);
   };
   const read = async (path: string) => {
-    const batches = await Batches.open({ sources: [path], encoding: { ...PLANES, scoreScale: 300 }, seed: 1 });
+    const batches = await Batches.open({ sources: [path], format: planeRows({ ...PLANES, scoreScale: 300 }), seed: 1 });
     try {
       for await (const { policy, value } of batches.batches({ size: 8 })) {
         const moves = position.moves();
@@ -348,9 +281,10 @@ test("a policy over several moves is learnt as shares of the legal ones, with it
 
 test("augmented batches hold other views of the same positions, the same every time, and judges see none", async () => {
   const path = await save("augment.bin", RECORDS.slice(0, 512));
-  const open = (augment: boolean) => Batches.open({ sources: [path], encoding: { ...PLANES, augment }, seed: 1 });
+  const open = (augment: boolean) =>
+    Batches.open({ sources: [path], format: planeRows({ ...PLANES, augment }), seed: 1 });
   const [plain, augmented] = [await open(false), await open(true)];
-  const first = async (batches: Batches<typeof PLANES>, epoch?: number) => {
+  const first = async (batches: BatchSource<PolicyValueBatch>, epoch?: number) => {
     for await (const batch of batches.batches({ size: 512, epoch })) return batch;
     throw new Error("no batch");
   };

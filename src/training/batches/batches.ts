@@ -1,74 +1,72 @@
-// Batches for training, made by worker threads while the network learns. Nothing here depends on who is ready first: what
-// a batch holds follows from the seed and its number alone, so that a run goes on exactly where it stopped.
-import { mixSeed, readText, UserError, WorkerPool } from "#base";
-import { MOVE_TABLE_NAMES, type MoveTableName } from "#encodings";
-import { badRecord } from "#formats";
-import type { BatchEncoding, BatchKinds } from "./batch-encoder.js";
-import type { BatchRows, FileNotes } from "./batch-rows.js";
+// Batches for training, of any family: files with their weights, a limit, an order, a mix, and where to go on. Nothing here
+// depends on who is ready first: what a batch holds follows from the seed and its number alone, so that a run goes on
+// exactly where it stopped.
+import { mixSeed, UserError } from "#base";
+import type { BatchSource } from "./batch-source.js";
 import { type DataSource, parseSource } from "./data-source.js";
 import { GatheredRecords, RecordOrder } from "./record-order.js";
-import { BLOCK, openRecordSource, type RecordSource, windowsOf } from "./record-source.js";
+import { BLOCK, type RandomRows } from "./record-source.js";
+import type { FileRows, RowBatch, RowEncoder, RowFormat } from "./row-format.js";
 
-export interface BatchOptions<E extends BatchEncoding = BatchEncoding> {
+export interface BatchOptions<B, S extends RandomRows = RandomRows> {
   /** Files, as `parseSource` reads them; without weights, each record is as likely as any other. */
   sources: readonly (string | DataSource)[];
-  encoding: E;
+  format: RowFormat<B, S>;
   seed: number;
-  shuffleRecords?: number; // records shuffled at once, of blocks from all over the file; 65,536 if not said
-  limit?: number; // records taken at most, from the front of each file as its size has it; 0 for all
-  workers?: number; // 1 if not said
-  scratch?: string; // a file beside which there is room for what has to be unpacked; the source itself if not said
-}
-
-interface Mixed {
-  order: RecordOrder;
-  share: number; // of the rows
+  shuffledRows?: number; // at once, of blocks from all over the file; 65,536 by default
+  limit?: number; // positions taken at most, from the front of each file in proportion to its size; 0 for all
+  workers?: number; // threads that encode, if the format uses any; 1 by default
+  scratch?: string; // a file beside which there is room for what has to be unpacked; by default the source itself
 }
 
 /** Shuffled, mixed, encoded batches of some files. Training and validation are two of these, over different files. */
-export class Batches<E extends BatchEncoding = BatchEncoding> {
+export class Batches<B, S extends RandomRows = RandomRows> implements BatchSource<B> {
   private constructor(
-    private readonly options: BatchOptions<E>,
+    private readonly options: BatchOptions<B, S>,
     private readonly named: readonly DataSource[],
-    private readonly sources: readonly RecordSource[],
-    private readonly pool: WorkerPool,
+    private readonly files: readonly S[],
+    private readonly encoder: RowEncoder<B, S>,
   ) {}
 
-  static async open<E extends BatchEncoding>(options: BatchOptions<E>): Promise<Batches<E>> {
-    const sources: RecordSource[] = [];
-    const pool = new WorkerPool("training/batches/batch-worker", options.workers ?? 1);
+  static async open<B, S extends RandomRows>(options: BatchOptions<B, S>): Promise<Batches<B, S>> {
+    const { format, seed, limit = 0, workers = 1 } = options;
+    const named = options.sources.map((source) => (typeof source === "string" ? parseSource(source) : source));
+    if (named.length === 0) throw new UserError("DATA_NONE", "no file of records was given.");
+    const rowLimit = Math.ceil(limit / format.positionsPerRow);
+    const files: S[] = [];
     try {
-      const files: Record<string, FileNotes> = {};
-      const named = options.sources.map((source) => (typeof source === "string" ? parseSource(source) : source));
-      if (named.length === 0) throw new UserError("DATA_NONE", "no file of records was given to train on.");
       for (const { path, resultShare } of named) {
-        const source = await openRecordSource(path, options.scratch ?? path);
-        sources.push(source);
-        if (options.encoding.kind === "windows") sources[sources.length - 1] = windowsOf(source, options.encoding);
-        files[path] = { moves: await moveTableOf(path), resultShare };
+        if (resultShare !== undefined && !format.mixesResults)
+          throw new UserError(
+            "DATA_SETTING",
+            `${path}: networks of this family do not take a resultShare for a single file.`,
+          );
+        // Of several files all must be known before it can be said how much of the limit is whose.
+        files.push(
+          await format.open(path, { scratch: options.scratch ?? path, limit: named.length === 1 ? rowLimit : 0 }),
+        );
       }
-      await pool.tell("configure", { encoding: options.encoding, files });
-      return new Batches(options, named, limited(sources, Math.ceil((options.limit ?? 0) / contextOf(options))), pool);
+      const encoder = await format.encoder({ seed, files: named, workers });
+      return new Batches(options, named, limited(files, rowLimit), encoder);
     } catch (error) {
-      await pool.close();
-      for (const source of sources) await source.close();
+      for (const file of files) await file.close();
       throw error;
     }
   }
 
-  /** Records in all files; an epoch has so many. */
+  /** Positions in all files; an epoch has that many by default. */
   get positions(): number {
-    return this.rows * contextOf(this.options);
+    return this.rows * this.options.format.positionsPerRow;
   }
 
   private get rows(): number {
-    return this.sources.reduce((sum, { count }) => sum + count, 0);
+    return this.files.reduce((sum, { count }) => sum + count, 0);
   }
 
   /** Another for other files, another mix or another order. */
   get fingerprint(): string {
     const { named } = this;
-    return this.sources
+    return this.files
       .map(({ count, fingerprint }, i) => {
         const { weight, resultShare } = named[i];
         const first = fingerprint.startsWith(`${count} `) ? "" : `first ${count} of `;
@@ -80,160 +78,98 @@ export class Batches<E extends BatchEncoding = BatchEncoding> {
 
   /**
    * Batches of an epoch (from 0) from the one numbered `from` on: these two numbers are all a run must keep. An epoch has
-   * `perEpoch` batches, or as many as all records fill; it goes on where the last one stopped in each file, and only
-   * whole batches are given. Without an epoch, all records once in the order of the files, the last batch as small as it
+   * `perEpoch` batches, or as many as all rows fill; it goes on where the last one stopped in each file, and only
+   * whole batches are given. Without an epoch, all rows once in the order of the files, the last batch as small as it
    * is.
    */
-  async *batches(options: {
-    size: number;
-    epoch?: number;
-    perEpoch?: number;
-    from?: number;
-  }): AsyncGenerator<BatchKinds[E["kind"]]> {
+  async *batches(options: { size: number; epoch?: number; perEpoch?: number; from?: number }): AsyncGenerator<B> {
     const { epoch, from = 0 } = options;
-    const context = contextOf(this.options);
-    const size = Math.max(1, Math.round(options.size / context)); // rows
+    const size = Math.max(1, Math.round(options.size / this.options.format.positionsPerRow)); // rows
     const { perEpoch = Math.max(1, Math.floor(this.rows / size)) } = options;
-    const asked: BatchParts[] = []; // on their way, for messages
-    const questions =
+    const rows =
       epoch === undefined
         ? this.inOrder(size, from)
         : this.mixed(size, epoch * perEpoch + from, (epoch + 1) * perEpoch);
-    const noted = async function* () {
-      for await (const parts of questions) {
-        asked.push(parts);
-        yield formatQuestion(parts);
-      }
-    };
-    for await (const answer of this.pool.map<Answer<E>>("encode", noted())) {
-      const parts = asked.shift();
-      if (answer.bad) throw explain(answer.bad, parts?.parts ?? [], context);
-      yield answer.arrays;
-    }
+    yield* this.encoder.encode(rows);
   }
 
   async close(): Promise<void> {
-    await this.pool.close();
-    for (const source of this.sources) await source.close();
+    await this.encoder.close();
+    for (const file of this.files) await file.close();
   }
 
-  private async *inOrder(size: number, from: number): AsyncGenerator<BatchParts> {
-    const orders = this.sources.map((source) => new RecordOrder(source, undefined, 64));
+  private async *inOrder(size: number, from: number): AsyncGenerator<RowBatch<S>> {
+    const orders = this.files.map((file) => new RecordOrder(file, undefined, 64));
     const total = this.rows;
-    for (let start = from * size, batch = from; start < total; start += size, batch++) {
-      const parts: BatchPart[] = [];
-      let first = 0; // of the source, among all
-      for (const order of orders) {
-        const { count, path, form } = order.source;
-        const begin = Math.max(0, start - first);
-        const end = Math.min(count, start + size - first);
-        if (begin < end) {
-          const rows = new GatheredRecords(end - begin);
-          order.gather(begin, end, rows);
-          parts.push({ path, form, rows });
-        }
+    const before = (rows: number) => {
+      let first = 0; // of the file, among all
+      return this.files.map(({ count }) => {
+        const place = Math.max(0, Math.min(count, rows - first));
         first += count;
-      }
-      yield { parts, seed: mixSeed(this.options.seed, batch), shuffled: false };
-    }
+        return place;
+      });
+    };
+    for (let number = from; number * size < total; number++)
+      yield { parts: gather(orders, before(number * size), before((number + 1) * size)), number, shuffled: false };
   }
 
   /** The rows of a batch stand in the order of the files: for learning it makes no difference. */
-  private async *mixed(size: number, from: number, to: number): AsyncGenerator<BatchParts> {
-    const { seed, shuffleRecords = 65_536 } = this.options;
-    const mix = this.mix(Math.max(1, Math.round(shuffleRecords / BLOCK)));
-    for (let batch = from; batch < to; batch++) {
-      const before = placesAt(mix, batch * size);
-      const after = placesAt(mix, (batch + 1) * size);
-      const parts: BatchPart[] = [];
-      mix.forEach(({ order }, i) => {
-        if (before[i] === after[i]) return;
-        const rows = new GatheredRecords(after[i] - before[i]);
-        order.gather(before[i], after[i], rows);
-        parts.push({ path: order.source.path, form: order.source.form, rows });
-      });
-      yield { parts, seed: mixSeed(seed, batch, 2), shuffled: true };
+  private async *mixed(size: number, from: number, to: number): AsyncGenerator<RowBatch<S>> {
+    const { seed, shuffledRows = 65_536, format } = this.options;
+    const shares = this.shares();
+    const windowBlocks = Math.max(1, Math.round(shuffledRows / BLOCK));
+    const orders = this.files.map((file, i) => {
+      const orderSeed = format.orderSeed?.(seed, i) ?? mixSeed(seed, i);
+      return new RecordOrder(file, orderSeed, windowBlocks);
+    });
+    for (let number = from; number < to; number++) {
+      const parts = gather(orders, placesAt(shares, number * size), placesAt(shares, (number + 1) * size));
+      yield { parts, number, shuffled: true };
     }
   }
 
-  private mix(windowBlocks: number): Mixed[] {
-    const { seed } = this.options;
-    const weights = this.named.map(({ weight }, i) => weight ?? this.sources[i].count);
+  /** The part of each file in the mix. */
+  private shares(): Share[] {
+    const weights = this.named.map(({ weight }, i) => weight ?? this.files[i].count);
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     if (!(total > 0) || weights.some((weight) => !(weight >= 0))) {
       throw new UserError("DATA_WEIGHTS", `the weights ${weights.join(", ")} of the files are no shares of a mix.`);
     }
-    return this.sources.map((source, i) => ({
-      order: new RecordOrder(source, mixSeed(seed, i), windowBlocks),
-      share: weights[i] / total,
-    }));
+    return weights.map((weight) => ({ weight, total }));
   }
 }
 
-/** Records in a row. */
-const contextOf = ({ encoding }: BatchOptions): number => (encoding.kind === "windows" ? encoding.context : 1);
+interface Share {
+  weight: number;
+  total: number; // of all weights
+}
 
 /** The front of each file, so that there are no more than `limit` rows in all; 0 for all. */
-function limited(sources: readonly RecordSource[], limit: number): readonly RecordSource[] {
-  const total = sources.reduce((sum, { count }) => sum + count, 0);
-  if (limit === 0 || total <= limit) return sources;
-  return sources.map((source) => ({ ...source, count: Math.max(1, Math.floor((limit * source.count) / total)) }));
+function limited<S extends RandomRows>(files: readonly S[], limit: number): readonly S[] {
+  const total = files.reduce((sum, { count }) => sum + count, 0);
+  if (limit === 0 || total <= limit) return files;
+  return files.map((file) => ({ ...file, count: Math.max(1, Math.floor((limit * file.count) / total)) }));
 }
 
 /** How many rows each file has given when `rows` were given in all. No memory is needed: it can be computed anywhere. */
-function placesAt(mix: readonly Mixed[], rows: number): number[] {
-  const places = mix.map(({ share }) => Math.floor(rows * share + 1e-9));
+function placesAt(shares: readonly Share[], rows: number): number[] {
+  const places = shares.map(({ weight, total }) => Math.floor((rows * weight) / total + 1e-9));
   // What rounding leaves goes to the largest, so that no other ever steps back.
-  const largest = mix.reduce((best, { share }, i) => (share > mix[best].share ? i : best), 0);
-  places[largest] = rows - places.reduce((sum, place, i) => (i === largest ? sum : sum + place), 0);
+  const largest = shares.reduce((best, { weight }, i) => (weight > shares[best].weight ? i : best), 0);
+  places[largest] += rows - places.reduce((sum, place) => sum + place);
   return places;
 }
 
-/** Records of one file in a batch. */
-interface BatchPart {
-  path: string;
-  form: RecordSource["form"];
-  rows: GatheredRecords;
-}
-interface BatchParts {
-  parts: BatchPart[];
-  seed: number;
-  shuffled: boolean;
-}
-type Answer<E extends BatchEncoding> =
-  | { arrays: BatchKinds[E["kind"]]; bad?: undefined }
-  | { bad: { row: number; problem: string } };
-
-/** The question to a worker; the records are handed over, not copied. */
-function formatQuestion({ parts, seed, shuffled }: BatchParts) {
-  const rows = parts.map(({ path, form, rows: { batch } }) => ({ path, form, batch }) satisfies BatchRows);
-  return {
-    argument: { rows, seed, shuffled },
-    transfer: rows.flatMap(({ batch }) => [batch.bytes.buffer, batch.ends.buffer]),
-  };
-}
-
-/** A bad row by its file and number there. */
-function explain(
-  { row, problem }: { row: number; problem: string },
-  parts: readonly BatchPart[],
-  context: number,
-): UserError {
-  let left = row;
-  for (const { path, rows } of parts) {
-    if (left < rows.numbers.length) {
-      const advice = `Leave such records out with: tabiya data convert ${path} -o NEW`;
-      return badRecord("DATA_RECORD", { path, record: rows.numbers[left] * context }, `${problem}\n${advice}`);
-    }
-    left -= rows.numbers.length;
-  }
-  throw new Error(`internal: row ${row} is in no file`);
-}
-
-/** The table of a file with move numbers, from what stands beside it. */
-async function moveTableOf(path: string): Promise<MoveTableName | undefined> {
-  if (!/\.(jsonl|parquet)/.test(path)) return undefined;
-  const text = await readText(`${path}.meta.json`).catch(() => "{}");
-  const { moves } = JSON.parse(text) as { moves?: string };
-  return MOVE_TABLE_NAMES.find((name) => name === moves);
+/** The rows of each file from a place to before another; files without any are left out. */
+function gather<S extends RandomRows>(
+  orders: readonly RecordOrder<S>[],
+  from: readonly number[],
+  to: readonly number[],
+): FileRows<S>[] {
+  return orders.flatMap((order, i) => {
+    if (from[i] >= to[i]) return [];
+    const rows = new GatheredRecords(to[i] - from[i]);
+    order.gather(from[i], to[i], rows);
+    return [{ file: order.source, rows }];
+  });
 }

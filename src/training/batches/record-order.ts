@@ -1,6 +1,6 @@
 import { concatBytes, mixSeed, Random } from "#base";
 import { core } from "#chess";
-import { BLOCK, type RecordSource } from "./record-source.js";
+import { BLOCK, type RandomRows } from "./record-source.js";
 
 /** Records that are gathered for a batch, one behind the other, and their numbers in the file. */
 export class GatheredRecords {
@@ -39,7 +39,7 @@ export class GatheredRecords {
  * pass, each of which visits every record once. A pass takes the blocks of the file in an order of its own, a window of
  * them at a time, and shuffles the records within the window. Without a seed, every pass is in the order of the file.
  */
-export class RecordOrder<S extends Pick<RecordSource, "count" | "read"> = RecordSource> {
+export class RecordOrder<S extends Pick<RandomRows, "count" | "read"> = RandomRows> {
   private readonly blocks: number; // whole or not, in the source
   private readonly windowRecords: number;
   private pass = -1;

@@ -11,16 +11,20 @@ import {
   type RawForm,
 } from "#formats";
 
-/** Records of a file found by their number. */
-export interface RecordSource {
+/** Rows of a file found by their number. */
+export interface RandomRows {
   readonly path: string;
-  readonly form: RawForm;
   readonly count: number;
   /** What tells this file from another: its size and a hash of parts of it. */
   readonly fingerprint: string;
-  /** Records `first` to before `first + count`. */
+  /** Rows `first` to before `first + count`. */
   read(first: number, count: number): RawBatch;
   close(): Promise<void>;
+}
+
+/** A file whose rows are its records, in the form they have there. */
+export interface RecordSource extends RandomRows {
+  readonly form: RawForm;
 }
 
 /** Records read at once, neighbours in the file; a source is read in such blocks, in any order. */
@@ -43,28 +47,6 @@ export async function openRecordSource(path: string, scratchNear = path): Promis
   throw new UserError("DATA_EMPTY", `${path}: there are no records in it.`);
 }
 
-/**
- * A file as windows of its games: records of `context` neighbours each; a rest that fills none is left out. Records that are
- * thoughts are rows of their own.
- */
-export function windowsOf(
-  source: RecordSource,
-  { context: size, thinking = false }: { context: number; thinking?: boolean },
-): RecordSource {
-  if (source.form === "line" && thinking) return source;
-  if (source.form !== "packed")
-    throw new UserError(
-      "DATA_FORM",
-      `${source.path}: games are learnt from .bin and .binpack files, whose records follow one another as they were played.\n` +
-        "Make one of games with: tabiya data import GAMES.pgn -o NEW.bin --value result",
-    );
-  const read = (first: number, count: number): RawBatch => {
-    const { bytes } = source.read(first * size, count * size);
-    return { bytes, ends: packedEnds(count, size) };
-  };
-  return { ...source, count: Math.floor(source.count / size), read };
-}
-
 export const FNV_START = 0x811c9dc5;
 
 /** FNV-1a, to be begun with FNV_START. */
@@ -85,7 +67,8 @@ function fingerprintOf(count: number, read: (first: number, count: number) => Ra
   return `${count} records, ${(hash >>> 0).toString(16).padStart(8, "0")}`;
 }
 
-function packedEnds(count: number, size = 1): Uint32Array {
+/** Where records of packed positions end, `size` positions to a row. */
+export function packedEnds(count: number, size = 1): Uint32Array {
   const ends = new Uint32Array(count);
   for (let i = 0; i < count; i++) ends[i] = (i + 1) * size * core.RECORD_BYTES;
   return ends;
@@ -139,7 +122,7 @@ async function unpack(path: string, scratchNear: string): Promise<RecordSource> 
 }
 
 /** Records on the disk, found by their numbers. */
-export type BlockRecords = Pick<RecordSource, "count" | "read" | "close">;
+export type BlockRecords = Pick<RandomRows, "count" | "read" | "close">;
 
 /** Writes records to a file without a name; all that is kept in memory is where each block begins. */
 export class BlockWriter {

@@ -19,6 +19,7 @@ import { decoderObjective } from "./objective.js";
 import { IGNORE } from "./sequence.js";
 import { DECODER_TASK } from "./task.js";
 import { worthOf } from "./window-encoder.js";
+import { windowRows } from "./window-rows.js";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "tabiya-decoder-"));
@@ -46,7 +47,11 @@ async function save(records: readonly DataRecord[]): Promise<string> {
 }
 
 async function open(path: string, context: number, resultShare = 0) {
-  const batches = await Batches.open({ sources: [parseSource(path)], encoding: { kind: "windows", context, resultShare }, seed: 1 }); // biome-ignore format: one call
+  const batches = await Batches.open({
+    sources: [parseSource(path)],
+    format: windowRows({ context, resultShare }),
+    seed: 1,
+  });
   onTestFinished(() => batches.close());
   return batches;
 }
@@ -91,8 +96,8 @@ test("a window ends with its game, and the rest of it is padding that nothing is
 });
 
 test("boards are skipped where games are learnt, not where a network is judged", async () => {
-  const encoding = { kind: "windows", context: 4, resultShare: 0, skipBoards: 1 } as const;
-  const batches = await Batches.open({ sources: [await save(SPECIAL)], encoding, seed: 1 });
+  const format = windowRows({ context: 4, resultShare: 0, skipBoards: 1 });
+  const batches = await Batches.open({ sources: [await save(SPECIAL)], format, seed: 1 });
   onTestFinished(() => batches.close());
   const boards = ({ tokens }: { tokens: Int32Array }) => tokens.filter((token) => token === START).length;
   for await (const batch of batches.batches({ size: 8, epoch: 0 })) {

@@ -7,6 +7,7 @@ import { defineTask, percent } from "../task.js";
 import { describeDecoder, judgeDecoder } from "./judge.js";
 import { type DecoderTaskConfig, decoderObjective, pickFeeds } from "./objective.js";
 import { thoughtInputs, thoughtObjective } from "./thought-objective.js";
+import { windowRows } from "./window-rows.js";
 
 const SHUFFLED = 65_536; // windows in memory at a time
 
@@ -53,8 +54,8 @@ export const DECODER_TASK = defineTask({
 
   open(paths, { train, task }, limit) {
     const { context, resultShare, thinking, skipBoards } = task;
-    const encoding = { kind: "windows", context, resultShare, thinking, skipBoards } as const;
-    return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
+    const format = windowRows({ context, resultShare, thinking, skipBoards });
+    return Batches.open({ sources: paths, format, seed: train.seed, limit, shuffledRows: SHUFFLED });
   },
   async learner(network, { train, task }) {
     const { context } = task;

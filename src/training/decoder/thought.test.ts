@@ -14,6 +14,7 @@ import { moveLists } from "./move-lists.js";
 import { IGNORE, SequenceRows } from "./sequence.js";
 import { DECODER_TASK } from "./task.js";
 import { orderByChance, thoughtOf } from "./thought.js";
+import { windowRows } from "./window-rows.js";
 
 const variation = (line: string, visits: number | null, q: number) => {
   const pv = line.split(" ");
@@ -103,8 +104,8 @@ test("a tiny decoder learns a thought by heart, from a table mixed with nothing 
     data: path,
   };
   const recipe = resolveRecipe(settings, "test");
-  const encoding = { kind: "windows", context: 3, resultShare: 0, thinking: true } as const;
-  const batches = await Batches.open({ sources: [path], encoding, seed: 1 });
+  const format = windowRows({ context: 3, resultShare: 0, thinking: true });
+  const batches = await Batches.open({ sources: [path], format, seed: 1 });
   onTestFinished(() => batches.close());
   const network = DECODER.build(DECODER_SIZES.tiny, new Random(1));
   const learner = await DECODER_TASK.learner(network, recipe);

@@ -4,14 +4,14 @@ import { core, materialAt, wdlOfScore } from "#chess";
 import { BOARD_TOKENS, MOVE_TABLES } from "#encodings";
 import { type DataRecord, eachRecord } from "#formats";
 import { POSITION_TOKENS } from "#models";
-import { BadRow, type BatchRows, type FileNotes } from "../batches/batch-rows.js";
+import type { BatchRows } from "../batches/encode-in-workers.js";
+import { BadRow } from "../batches/row-format.js";
 import { type MoveLists, moveLists } from "./move-lists.js";
 import { SequenceRows, type Step, type Worth } from "./sequence.js";
 import { thoughtOf } from "./thought.js";
 
 /** How sequences of a decoder are made. */
 export interface WindowEncoding {
-  kind: "windows";
   context: number; // positions in a row: the window of a game
   resultShare: number; // how much of a value is the game's result instead of the score
   thinking?: boolean; // rows may be thoughts too, and moves come as lists besides
@@ -43,7 +43,7 @@ export class WindowEncoder {
 
   constructor(
     private readonly encoding: WindowEncoding,
-    private readonly files: Readonly<Record<string, FileNotes>> = {}, // by their paths
+    private readonly resultShares: Readonly<Record<string, number | undefined>> = {}, // of files that have their own
   ) {}
 
   /**
@@ -65,7 +65,7 @@ export class WindowEncoder {
         continue;
       }
       this.unpack(bytes, row, context);
-      const share = this.files[path]?.resultShare ?? this.encoding.resultShare;
+      const share = this.resultShares[path] ?? this.encoding.resultShare;
       for (let i = 0; i < ends.length; i++, row++) {
         const window = bytes.subarray(i * context * RECORD_BYTES, (i + 1) * context * RECORD_BYTES);
         const { steps, moves } = this.window(window, i * context, share, row);

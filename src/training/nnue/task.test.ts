@@ -7,9 +7,10 @@ import { Random, UserError } from "#base";
 import { formatFen, parseFen } from "#chess";
 import { encodePacked } from "#formats";
 import { NNUE_SIZES, Nnue } from "#models";
+import { Batches } from "../batches/batches.js";
 import { train } from "../loop.js";
 import { resolveRecipe } from "../recipe.js";
-import { NnueSource } from "./source.js";
+import { NNUE_ROWS } from "./record-rows.js";
 import { NNUE_VALUE } from "./task.js";
 import { packSamples, randomSamples } from "./testing.js";
 import { NnueTrainer } from "./trainer.js";
@@ -19,6 +20,8 @@ function folder(): string {
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
+
+const open = (...sources: string[]) => Batches.open({ sources, format: NNUE_ROWS, seed: 1 });
 
 const write = (path: string, records: Uint8Array) => {
   writeFileSync(path, records);
@@ -34,8 +37,8 @@ test("a run interrupted and resumed ends with the weights of one never stopped",
     "test",
   );
   const run = async (name: string, stopAt?: number) => {
-    const source = await NnueSource.open([data, more], { seed: 1 });
-    const validation = await NnueSource.open([more], { seed: 1 });
+    const source = await open(data, more);
+    const validation = await open(more);
     const stop = new AbortController();
     const result = await train(recipe, {
       run: join(path, name),
@@ -66,13 +69,13 @@ test("every record comes once an epoch, whatever the number of files, and goes o
   const path = folder();
   const [first, second] = [randomSamples(130, 3), randomSamples(62, 4)].map(packSamples);
   const paths = [write(join(path, "a.bin"), first), write(join(path, "b.bin"), second)];
-  const source = await NnueSource.open(paths, { seed: 5 });
+  const source = await open(...paths);
   onTestFinished(() => source.close());
   const rows = (records: Uint8Array) =>
     Array.from({ length: records.length / 40 }, (_, i) =>
       Buffer.from(records.subarray(i * 40, i * 40 + 40)).toString("hex"),
     );
-  const read = async (options: Parameters<NnueSource["batches"]>[0]) => {
+  const read = async (options: Parameters<typeof source.batches>[0]) => {
     const batches: string[][] = [];
     for await (const { records } of source.batches(options)) batches.push(rows(records));
     return batches;
@@ -85,6 +88,11 @@ test("every record comes once an epoch, whatever the number of files, and goes o
   assert.notDeepEqual(sorted(epoch.slice(0, 3)), sorted((await read({ size: 16, epoch: 2 })).slice(0, 3)));
   assert.deepEqual(await read({ size: 16, epoch: 1, from: 5 }), epoch.slice(5));
   assert.deepEqual((await read({ size: 50 })).flat(), [...rows(first), ...rows(second)]);
+  const weighted = await open(`${paths[0]}?weight=1`, `${paths[1]}?weight=3`);
+  onTestFinished(() => weighted.close());
+  const seconds = new Set(rows(second));
+  for await (const { records } of weighted.batches({ size: 64, epoch: 0 }))
+    assert.equal(rows(records).filter((row) => seconds.has(row)).length, 48);
 });
 
 test("quiet leaves out checks, captures and promotions; scoreLimit leaves out large scores", async () => {
@@ -121,7 +129,7 @@ test("a bad record is named by its file and number", async () => {
   const records = packSamples(randomSamples(30, 6));
   records.fill(255, 11 * 40, 11 * 40 + 32);
   const path = write(join(folder(), "bad.bin"), records);
-  const source = await NnueSource.open([path], { seed: 1 });
+  const source = await open(path);
   onTestFinished(() => source.close());
   const network = new Nnue(NNUE_SIZES.tiny, new Random(1));
   const recipe = resolveRecipe({ family: "nnue", size: "tiny" }, "test");

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { processors, UserError } from "#base";
 import { NNUE, type Nnue, type Schema } from "#models";
+import type { BatchSource } from "../batches/batch-source.js";
+import { Batches } from "../batches/batches.js";
 import { optimiserOf } from "../config.js";
 import { defineTask, type Judgement, type JudgeOptions } from "../task.js";
 import type { NnueTarget } from "./memory.js";
-import { NnueSource } from "./source.js";
-import { NnueTrainer } from "./trainer.js";
+import { NNUE_ROWS } from "./record-rows.js";
+import { type NnueBatch, NnueTrainer } from "./trainer.js";
 
 /** Settings of networks that learn what a position is worth. */
 export interface NnueTaskConfig extends NnueTarget {
@@ -17,6 +19,8 @@ export interface NnueJudgement extends Judgement {
   valueMae: number; // mean absolute error of the expected score, 0 to 1
   resultLoss: number; // mean square of the difference to the result of the game
 }
+
+const SHUFFLED = 131_072; // records in memory at a time: 5 MB
 
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
 
@@ -36,7 +40,8 @@ export const NNUE_VALUE = defineTask({
   defaults: { scoreScale: 600, resultShare: 0, quiet: true, scoreLimit: 32_767, everyRow: false },
   training: { batchSize: 16_384, clip: 0, ema: 0, weightDecay: 0, warmupSteps: 20, validationLimit: 200_000 },
 
-  open: (paths, { train }, limit) => NnueSource.open(paths, { seed: train.seed, limit }),
+  open: (paths, { train: { seed } }, limit) =>
+    Batches.open({ sources: paths, format: NNUE_ROWS, seed, limit, shuffledRows: SHUFFLED }),
 
   learner(network, { train, task: target }) {
     if (train.clip !== 0)
@@ -73,7 +78,7 @@ export const NNUE_VALUE = defineTask({
 /** Judges a network by the positions that would teach it. */
 async function judgeNnue(
   network: Nnue,
-  source: NnueSource,
+  source: BatchSource<NnueBatch>,
   target: NnueTaskConfig,
   { limit = 0, batchSize = 4096, threads = 0, signal, onProgress }: JudgeOptions = {},
 ): Promise<NnueJudgement> {

@@ -1,9 +1,10 @@
 import { type Calibrated, Calibration } from "#base";
 import type { Residual } from "#models";
 import { exportOnnx, Session } from "#tensor";
-import type { BatchSource, PolicyValueBatch } from "../batches/batch-source.js";
+import type { BatchSource } from "../batches/batch-source.js";
 import { type Judgement, type JudgeOptions, percent } from "../task.js";
 import { type PolicyValueConfig, policyValueObjective } from "./objective.js";
+import type { PolicyValueBatch } from "./plane-encoder.js";
 
 export interface PolicyValueJudgement extends Judgement, Calibrated {
   policyLoss: number; // nats

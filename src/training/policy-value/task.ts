@@ -6,6 +6,7 @@ import { openGraphLearner } from "../graph-learner.js";
 import { defineTask, percent } from "../task.js";
 import { describePolicyValue, judgePolicyValue } from "./judge.js";
 import { type PolicyValueConfig, policyValueObjective } from "./objective.js";
+import { planeRows } from "./plane-rows.js";
 
 const SHUFFLED = 262_144; // records in memory at a time, 10 MB: of some 3,000 games
 
@@ -35,8 +36,8 @@ export const POLICY_VALUE = defineTask({
         "repetitions is true, but files of positions do not say how often a position occurred in its game: set it to false.",
       );
     const { moves } = BOARDS[board];
-    const encoding = { kind: "policy-value", planes: board, moves, scoreScale, resultShare, augment } as const;
-    return Batches.open({ sources: paths, encoding, seed: train.seed, limit, shuffleRecords: SHUFFLED });
+    const format = planeRows({ planes: board, moves, scoreScale, resultShare, augment });
+    return Batches.open({ sources: paths, format, seed: train.seed, limit, shuffledRows: SHUFFLED });
   },
   learner(network, { train, task }) {
     network.scoreScale = task.scoreScale;

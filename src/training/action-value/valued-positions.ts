@@ -11,8 +11,8 @@ import {
   type RawForm,
 } from "#formats";
 import { encodeActionInput, MIRRORED_ACTIONS } from "#models";
-import { type BlockRecords, BlockWriter, FNV_START, fnv } from "../batches/record-source.js";
-import { cpOf } from "../batches/target.js";
+import { cpOf } from "../batches/move-value.js";
+import { BlockWriter, FNV_START, fnv, type RandomRows } from "../batches/record-source.js";
 import { ActionLine } from "./line.js";
 
 const { actions1968 } = MOVE_TABLES;
@@ -27,31 +27,24 @@ const ACTION_OF_UCI = new Map(
   }),
 );
 
-/**
- * Positions with values of their moves, one record each, on the disk: 77 tokens, then of each move its number (2 bytes,
- * little-endian, in actions1968, mirrored for Black if the network sees the board turned) and its win probability (4 bytes,
- * for the mover). The moves of a position stand in the order of their numbers, which says nothing of their
- * values.
- */
-export interface ActionData extends BlockRecords {
-  fingerprint: string; // of everything in it
-}
-
 export const MOVE_BYTES = 6;
 
 /** How many moves a record of so many bytes has. */
 export const movesIn = (bytes: number): number => (bytes - FEN_TOKENS) / MOVE_BYTES;
 
 /**
- * Reads files of valued moves once (all moves of a position in a record, or one; neighbours with one position are joined),
- * and keeps them as records of a file without a name beside the first, so that memory does not grow with them.
+ * Reads a file of valued moves once (all moves of a position in a record, or one; neighbours with one position are joined),
+ * and keeps its positions as records of a file without a name beside `scratch`, so that memory does not grow with them.
+ *
+ * A record has 77 tokens, then of each move its number (2 bytes, little-endian, in actions1968, mirrored for Black if the
+ * network sees the board turned) and its win probability (4 bytes, for the mover). The moves of a position stand in the
+ * order of their numbers, which says nothing of their values.
  */
-export async function openActions(
-  paths: readonly string[],
-  { turned, limit = 0 }: { turned: boolean; limit?: number },
-): Promise<ActionData> {
-  if (paths.length === 0) throw new UserError("DATA_NONE", "no file of valued moves was given to learn from.");
-  const writer = new BlockWriter(paths[0]);
+export async function openValuedPositions(
+  path: string,
+  { turned, limit = 0, scratch = path }: { turned: boolean; limit?: number; scratch?: string },
+): Promise<RandomRows> {
+  const writer = new BlockWriter(scratch);
   try {
     const packer = new Packer(turned);
     let positions = 0;
@@ -65,18 +58,14 @@ export async function openActions(
       hash = fnv(hash, record);
       return writer.add(record);
     };
-    for (const path of paths) {
+    for await (const record of packFile(path, packer)) {
+      if (keep(record)) await writer.flush();
       if (isEnough()) break;
-      for await (const record of packFile(path, packer)) {
-        if (keep(record)) await writer.flush();
-        if (isEnough()) break;
-      }
     }
     if (keep(packer.take())) await writer.flush();
-    if (positions === 0)
-      throw new UserError("DATA_NONE", `${paths.join(", ")}: no position with valued moves to learn from.`);
+    if (positions === 0) throw new UserError("DATA_NONE", `${path}: no position with valued moves to learn from.`);
     const fingerprint = `${positions} positions, ${moves} moves, fnv1a ${(hash >>> 0).toString(16).padStart(8, "0")}`;
-    return { ...(await writer.finish()), fingerprint };
+    return { ...(await writer.finish()), path, fingerprint };
   } catch (error) {
     await writer.abort();
     throw error;

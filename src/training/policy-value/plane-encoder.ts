@@ -1,67 +1,36 @@
 // What a worker does for batches: records in, the arrays a network is trained on out.
 import { Random, UserError } from "#base";
-import { core, parseFen, valueOfScore, winProbability } from "#chess";
-import {
-  bucketOf,
-  ENCODE_PLANES,
-  HALFKP_ROW,
-  MOVE_TABLES,
-  type MoveTableName,
-  type PlanesName,
-  ROW_LENGTHS,
-} from "#encodings";
+import { core, parseFen, valueOfScore } from "#chess";
+import { ENCODE_PLANES, MOVE_TABLES, type MoveTableName, type PlanesName, ROW_LENGTHS } from "#encodings";
 import { type DataRecord, decodeBagRecord, decodePacked, eachRecord, type RawBatch, type RawForm } from "#formats";
-import type { ThoughtArrays, WindowArrays, WindowEncoding } from "../decoder/window-encoder.js";
+import type { Feeds } from "#tensor";
+import type { BatchRows } from "../batches/encode-in-workers.js";
+import { BadRow } from "../batches/row-format.js";
 import { flipMoves, mirrorFiles, swapColours } from "./augment.js";
-import { BadRow, type BatchRows, type FileNotes } from "./batch-rows.js";
-import { NO_ACTIONS, type Target, targetOf } from "./target.js";
+import { type Target, targetOf } from "./target.js";
 
-/** What batches hold; see the types of the same names below. */
-export type BatchEncoding =
-  | {
-      kind: "policy-value";
-      planes: PlanesName;
-      moves: MoveTableName;
-      scoreScale: number; // centipawns k in the value tanh(score / k); a mate is +-1
-      resultShare: number; // how much of the value is the game's result instead of the score
-      augment?: boolean; // show half of the positions, where chess allows it, mirrored or from the other side
-    }
-  | { kind: "actions"; queries: number; buckets: number } // moves of a position valued at once
-  | { kind: "halfkp" }
-  | WindowEncoding; // of games, for decoders
-
-/** Positions, the move to learn among the legal ones, and the value; all for the mover. */
-export type PolicyValueArrays = {
-  planes: Float32Array; // [n, planes, 8, 8]
-  legal: { data: Int32Array; shape: [number, number] }; // [n, k], indices of the legal moves, then -1
-  policy: { data: Float32Array; shape: [number, number] }; // [n, k], what to learn of each; sums to 1
-  value: Float32Array; // [n], -1..1
-};
-
-/** Positions as tokens, and values of some of their moves: all legal ones if the data has them and there is room. */
-export type ActionArrays = {
-  tokens: Int32Array; // [n, 77]
-  actions: Int32Array; // [n, queries], in actions1968; 0 where there is none
-  buckets: Int32Array; // [n, queries]
-  winProbability: Float32Array; // [n, queries]
-  weights: Float32Array; // [n, queries], 0 where there is none
-};
-
-/** HalfKP indices as rows, mover first, and what to learn. */
-export type HalfKpArrays = {
-  indices: Uint16Array; // [n, 2, HALFKP_ROW], the rest of a row is HALFKP_UNUSED
-  counts: Uint8Array; // [n]
-  score: Int16Array; // [n], centipawns
-  result: Int8Array; // [n]
-};
-
-export interface BatchKinds {
-  "policy-value": PolicyValueArrays;
-  actions: ActionArrays;
-  halfkp: HalfKpArrays;
-  windows: WindowArrays & Partial<ThoughtArrays>;
+/** How positions are shown, and what is to be learnt of them. */
+export interface PlaneEncoding {
+  planes: PlanesName;
+  moves: MoveTableName;
+  scoreScale: number; // centipawns k in the value tanh(score / k); a mate is +-1
+  resultShare: number; // how much of the value is the game's result instead of the score
+  augment?: boolean; // show half of the positions, where chess allows it, mirrored or from the other side
 }
-export type BatchArrays = BatchKinds[keyof BatchKinds];
+
+/** What is known of a file beside its records. */
+export interface FileNotes {
+  moves?: MoveTableName; // of the move indices in it
+  resultShare?: number; // instead of that of the encoding
+}
+
+/** Positions with what is to be learnt of them. Values and moves are the mover's. */
+export interface PolicyValueBatch extends Feeds {
+  planes: Float32Array; // [n, planes, 8, 8]
+  legal: { data: Int32Array; shape: readonly [number, number] }; // [n, k], indices of the legal moves, then -1
+  policy: { data: Float32Array; shape: readonly [number, number] }; // [n, k], what to learn of each: sums to 1
+  value: Float32Array; // [n], -1 to 1
+}
 
 /** A target with what its file says of it. */
 type Row = Target & Pick<FileNotes, "resultShare">;
@@ -69,38 +38,27 @@ type Row = Target & Pick<FileNotes, "resultShare">;
 const { CHESS960_AT, LIST, POSITION_BYTES, RECORD_BYTES, RIGHTS_AT, SIDE_AT, wasm } = core;
 const MOVES = 96; // of a position that there is room for at first: more are rare
 
-export class BatchEncoder {
+export class PlaneEncoder {
   private capacity = 0;
   private records = 0;
   private positions = 0;
   private repetitions = 0;
   private out = 0;
-  private counts = 0;
 
   constructor(
-    private readonly encoding: Exclude<BatchEncoding, WindowEncoding>,
+    private readonly encoding: PlaneEncoding,
     private readonly files: Readonly<Record<string, FileNotes>> = {}, // by their paths
   ) {}
 
-  /**
-   * Encodes records in their order; `seed` decides which moves are taken where there are too many, and which positions are
-   * augmented. Those that are not shuffled, as they are to judge by, never are.
-   */
-  encode(rows: readonly BatchRows[], seed: number, shuffled: boolean): Exclude<BatchArrays, WindowArrays> {
+  /** Encodes records in their order; `seed` decides which are augmented. Those not shuffled, as they are to judge by, never are. */
+  encode(rows: readonly BatchRows[], seed: number, shuffled: boolean): PolicyValueBatch {
     this.makeRoom(rows.reduce((sum, { batch }) => sum + batch.ends.length, 0));
     const targets: Row[] = [];
     for (const { form, batch, path } of rows) {
       if (form === "packed") this.putPacked(batch.bytes, path, targets);
       else this.putRecords(form, batch, path, targets);
     }
-    switch (this.encoding.kind) {
-      case "policy-value":
-        return this.policyValue(targets, this.encoding, shuffled ? new Random(seed) : undefined);
-      case "actions":
-        return this.actions(targets, this.encoding, new Random(seed));
-      case "halfkp":
-        return this.halfkp(targets);
-    }
+    return this.encodeTargets(targets, shuffled ? new Random(seed) : undefined);
   }
 
   private makeRoom(count: number): void {
@@ -109,15 +67,7 @@ export class BatchEncoder {
     this.records = core.allocate(count * RECORD_BYTES);
     this.positions = core.allocate(count * POSITION_BYTES);
     this.repetitions = core.allocate(count);
-    this.counts = core.allocate(count);
-    const { encoding } = this;
-    const row =
-      encoding.kind === "policy-value"
-        ? ROW_LENGTHS[encoding.planes] * 4
-        : encoding.kind === "actions"
-          ? ROW_LENGTHS["fen-tokens"]
-          : HALFKP_ROW * 4;
-    this.out = core.allocate(count * row);
+    this.out = core.allocate(count * ROW_LENGTHS[this.encoding.planes] * 4);
   }
 
   private putPacked(bytes: Uint8Array, path: string, targets: Row[]): void {
@@ -133,9 +83,7 @@ export class BatchEncoder {
     for (let at = 0; at < bytes.length; at += RECORD_BYTES) {
       const score = view.getInt16(at + core.RECORD_SCORE_AT, true);
       const move = view.getUint16(at + core.RECORD_MOVE_AT, true);
-      const isAction = this.encoding.kind === "actions" && move !== 0;
-      const actions = isAction ? [{ move, winProbability: winProbability(score) }] : NO_ACTIONS;
-      targets.push({ move, score, result: view.getInt8(at + core.RECORD_RESULT_AT), resultShare, actions });
+      targets.push({ move, score, result: view.getInt8(at + core.RECORD_RESULT_AT), resultShare });
     }
   }
 
@@ -155,11 +103,8 @@ export class BatchEncoder {
     }
   }
 
-  private policyValue(
-    targets: readonly Row[],
-    { planes: encoding, moves, scoreScale, resultShare, augment }: Extract<BatchEncoding, { kind: "policy-value" }>,
-    random: Random | undefined,
-  ): PolicyValueArrays {
+  private encodeTargets(targets: readonly Row[], random: Random | undefined): PolicyValueBatch {
+    const { planes: encoding, moves, scoreScale, resultShare, augment } = this.encoding;
     const count = targets.length;
     ENCODE_PLANES[encoding](this.positions, count, this.repetitions, this.out);
     const size = ROW_LENGTHS[encoding];
@@ -203,46 +148,6 @@ export class BatchEncoder {
       }
     }
     return { planes, legal: { data: legal, shape: [count, k] }, policy: { data: policy, shape: [count, k] }, value };
-  }
-
-  private actions(
-    targets: readonly Row[],
-    { queries, buckets: bucketCount }: Extract<BatchEncoding, { kind: "actions" }>,
-    random: Random,
-  ): ActionArrays {
-    const count = targets.length;
-    wasm.encodeFenTokens(this.positions, count, this.out);
-    const tokens = Int32Array.from(core.bytes.subarray(this.out, this.out + count * ROW_LENGTHS["fen-tokens"]));
-    const actions = new Int32Array(count * queries);
-    const buckets = new Int32Array(count * queries);
-    const winProbabilities = new Float32Array(count * queries);
-    const weights = new Float32Array(count * queries);
-    const table = MOVE_TABLES.actions1968;
-    targets.forEach(({ actions: known }, i) => {
-      if (known.length === 0) throw new BadRow(i, "it has no move with a value.");
-      const black = core.bytes[this.positions + i * POSITION_BYTES + SIDE_AT] === 1;
-      const chess960 = core.bytes[this.positions + i * POSITION_BYTES + CHESS960_AT] === 1;
-      const chosen = known.length > queries ? random.shuffle([...known]).slice(0, queries) : known;
-      chosen.forEach(({ move, winProbability: probability }, k) => {
-        const at = i * queries + k;
-        actions[at] = table.indexOf(move, black, chess960);
-        buckets[at] = bucketOf(probability, bucketCount);
-        winProbabilities[at] = probability;
-        weights[at] = 1;
-      });
-    });
-    return { tokens, actions, buckets, winProbability: winProbabilities, weights };
-  }
-
-  private halfkp(targets: readonly Row[]): HalfKpArrays {
-    const count = targets.length;
-    wasm.encodeHalfKp(this.positions, count, this.out, this.counts);
-    return {
-      indices: new Uint16Array(core.bytes.buffer, this.out, count * 2 * HALFKP_ROW).slice(),
-      counts: core.bytes.slice(this.counts, this.counts + count),
-      score: Int16Array.from(targets, ({ score }) => score),
-      result: Int8Array.from(targets, ({ result }) => result ?? 0),
-    };
   }
 }
 

@@ -1,0 +1,51 @@
+import { UserError } from "#base";
+import type { RawBatch } from "#formats";
+import { encodeInWorkers } from "../batches/encode-in-workers.js";
+import { openRecordSource, packedEnds, type RecordSource } from "../batches/record-source.js";
+import type { RowFormat } from "../batches/row-format.js";
+import type { ThoughtArrays, WindowArrays, WindowEncoding } from "./window-encoder.js";
+
+/** Rows of a decoder: windows of games, and thoughts if it learns them. */
+export function windowRows(encoding: WindowEncoding): RowFormat<WindowArrays & Partial<ThoughtArrays>, RecordSource> {
+  const positionsPerRow = encoding.context;
+  return {
+    positionsPerRow,
+    mixesResults: true,
+    async open(path, { scratch }) {
+      const source = await openRecordSource(path, scratch);
+      try {
+        return windowsOf(source, encoding);
+      } catch (error) {
+        await source.close();
+        throw error;
+      }
+    },
+    encoder({ seed, files, workers }) {
+      const resultShares = Object.fromEntries(files.map(({ path, resultShare }) => [path, resultShare]));
+      return encodeInWorkers(
+        "training/decoder/window-worker",
+        { encoding, resultShares },
+        { seed, workers, positionsPerRow },
+      );
+    },
+  };
+}
+
+/**
+ * A file as windows of its games: rows of `context` neighbours each; a rest that fills none is left out. Records that are
+ * thoughts are rows of their own.
+ */
+function windowsOf(source: RecordSource, { context: size, thinking = false }: WindowEncoding): RecordSource {
+  if (source.form === "line" && thinking) return source;
+  if (source.form !== "packed")
+    throw new UserError(
+      "DATA_FORM",
+      `${source.path}: games are learnt from .bin and .binpack files, whose records follow one another as they were played.\n` +
+        "Make one of games with: tabiya data import GAMES.pgn -o NEW.bin --value result",
+    );
+  const read = (first: number, count: number): RawBatch => {
+    const { bytes } = source.read(first * size, count * size);
+    return { bytes, ends: packedEnds(count, size) };
+  };
+  return { ...source, count: Math.floor(source.count / size), read };
+}
