@@ -16,9 +16,9 @@ function formatThought({ thought, clockMs }: PlayedMove, mover: Color): string[]
     words.push(`[%eval ${((sign * scoreCp) / 100).toFixed(2)}${depth === undefined ? "" : `,${depth}`}]`);
   }
   if (clockMs !== undefined) words.push(`[%clk ${clock(clockMs)}]`);
-  words.push(`[%emt ${clock(timeMs)}]`);
+  if (timeMs > 0) words.push(`[%emt ${clock(timeMs)}]`); // 0: not known, or of no importance
   if (nodes !== undefined) words.push(`${nodes} nodes`);
-  return [words.join(" ")];
+  return words.length > 0 ? [words.join(" ")] : [];
 }
 
 export const resultOf = ({ winner }: Pick<GameRecord, "winner">) =>

@@ -6,23 +6,40 @@ import { type BagKind, createRecords, type DataRecord, openRecords } from "#form
 import type { Limits } from "#search";
 import { KeyTable } from "./key-table.js";
 
-/** What is asked of positions, and what becomes of the answers, which are plain data. */
+/** What is asked of positions; the answers are plain data. */
 export interface Question<A extends object> {
-  header: object; // tells this question from others in the journal
   multiPv(legal: number): number; // lines to ask for where there are so many moves
   /** What is kept of a choice; throws a PlayerFault if something is missing. */
   answerOf(choice: Choice, position: Position): A;
+}
+
+/** A question, and what becomes of its answers. */
+interface Survey<A extends object> extends Question<A> {
+  header: object; // tells this question from others in the journal
   recordsOf(record: DataRecord, answer: A): DataRecord[];
 }
 
-export interface AskOptions {
+/** Who answers, and how long it may think. */
+export interface Answering {
   create(): Promise<Player>; // starts another process of the engine
   limits: Limits; // for each position
+  signal: AbortSignal;
+  onTrouble(message: string): void; // a process that failed, a position that was given up
+}
+
+export interface AskOptions extends Answering {
   kind?: BagKind; // of the records, for Bagz
   processes: number;
-  signal: AbortSignal;
+  elsewhere?: AskElsewhere; // instead of processes of ours
   onProgress(state: { done: number; total: number | undefined; labelled: number }): void;
-  onTrouble(message: string): void; // a process that failed, a position that was given up
+}
+
+/** Others who answer, for many positions at a time. */
+export interface AskElsewhere {
+  batch: number; // positions worth asking about together
+  batches: number; // under way at the same time
+  /** Answers in the order of the positions; undefined for one that was given up. */
+  ask(fens: readonly string[], signal: AbortSignal): Promise<(object | undefined)[]>;
 }
 
 export interface AskResult {
@@ -48,7 +65,7 @@ export const journalPath = (to: string): string => `${to}.labels`;
 export async function askPositions<A extends object>(
   from: string,
   to: string,
-  question: Question<A>,
+  question: Survey<A>,
   options: AskOptions,
 ): Promise<AskResult> {
   const known = new KeyTable();
@@ -115,11 +132,16 @@ async function* readPositions(path: string): AsyncGenerator<{
 
 const positionOf = (fen: string): Position => parseFen(fen, { chess960: /^\S+ \S+ (?=\S*[a-jA-J])\S+/.test(fen) });
 
+interface Asked {
+  fen: string;
+  position: Position;
+}
+
 async function askAll<A extends object>(
   from: string,
   journal: Journal,
   known: KeyTable,
-  question: Question<A>,
+  question: Survey<A>,
   options: AskOptions,
   result: AskResult,
 ): Promise<void> {
@@ -135,7 +157,7 @@ async function askAll<A extends object>(
         options.onProgress({ done: done + i * each, total, labelled: result.labelled });
         if (known.get(low, high) !== undefined || !asked.add(low, high)) result.cached++;
         else if (position.moves().length === 0) result.over++;
-        else yield position;
+        else yield { fen, position };
       }
     }
   })();
@@ -151,27 +173,68 @@ async function askAll<A extends object>(
     });
   };
   // One question at a time is taken from the file, whoever asks for it.
-  let taking: Promise<IteratorResult<Position>> = Promise.resolve({ done: false, value: undefined as never });
+  let taking: Promise<IteratorResult<Asked>> = Promise.resolve({ done: false, value: undefined as never });
   const next = () => (taking = taking.then((last) => (last.done ? last : questions.next())));
+  const { elsewhere } = options;
   let failure: unknown;
   const process = async () => {
-    const engine = new Engine(question, options);
+    const engine = elsewhere ? undefined : new Engine(question, options);
+    const stop = new AbortController();
+    stops.push(stop);
     try {
-      for (let taken = await next(); !taken.done && failure === undefined; taken = await next()) {
+      for (let last = false; !last && failure === undefined; ) {
+        const batch: Asked[] = [];
+        while (!last && batch.length < (elsewhere?.batch ?? 1)) {
+          const taken = await next();
+          if (taken.done) last = true;
+          else batch.push(taken.value);
+        }
         signal.throwIfAborted();
-        const answer = await engine.ask(taken.value);
-        if (answer) await keep(answer, taken.value);
-        else result.failed++;
+        if (batch.length === 0) break;
+        const answers = engine
+          ? [await engine.ask(batch[0].position)]
+          : await elsewhere?.ask(batch.map(({ fen }) => fen), stop.signal); // biome-ignore format: a list
+        for (const [i, { position }] of batch.entries()) {
+          const answer = answers?.[i];
+          if (answer) await keep(answer as A, position);
+          else result.failed++;
+        }
       }
     } catch (error) {
       failure ??= error;
+      for (const each of stops) each.abort(error);
     } finally {
-      await engine.close();
+      await engine?.close();
     }
   };
-  await Promise.all(Array.from({ length: options.processes }, process));
+  const stops: AbortController[] = [];
+  const relay = () => {
+    for (const each of stops) each.abort(signal.reason);
+  };
+  signal.addEventListener("abort", relay, { once: true });
+  await Promise.all(Array.from({ length: elsewhere?.batches ?? options.processes }, process));
+  signal.removeEventListener("abort", relay);
   await questions.return(undefined);
   if (failure !== undefined) throw signal.aborted ? signal.reason : failure;
+}
+
+/** Lets one process of an engine answer for positions, in their order; undefined for those that were given up. */
+export async function answerPositions<A extends object>(
+  question: Question<A>,
+  fens: readonly string[],
+  options: Answering,
+): Promise<(A | undefined)[]> {
+  const engine = new Engine(question, options);
+  const answers: (A | undefined)[] = [];
+  try {
+    for (const fen of fens) {
+      options.signal.throwIfAborted();
+      answers.push(await engine.ask(positionOf(fen)));
+    }
+  } finally {
+    await engine.close();
+  }
+  return answers;
 }
 
 /** One process of the engine, started again when it fails. */
@@ -182,7 +245,7 @@ class Engine<A extends object> {
 
   constructor(
     private readonly question: Question<A>,
-    private readonly options: AskOptions,
+    private readonly options: Answering,
   ) {}
 
   /** What it says of a position; undefined if it failed at it again and again. */
@@ -247,7 +310,7 @@ async function writeAnswered<A extends object>(
   to: string,
   journal: string,
   known: KeyTable,
-  question: Question<A>,
+  question: Survey<A>,
   { kind, signal }: AskOptions,
   result: AskResult,
 ): Promise<void> {

@@ -1,9 +1,19 @@
+export { type AskElsewhere, answerPositions } from "./ask.js";
 export { loadBook } from "./book.js";
 export type { ContestEvent, ContestState, FaultCount, GameLabel } from "./contest/events.js";
 export { GameList, type ListedGame } from "./contest/game-list.js";
 export { type FinishedGame, type GameStore, type Held, MemoryStore, type SavedGame } from "./contest/game-store.js";
 export { PgnStore } from "./contest/pgn-store.js";
-export { type ContestOptions, type ContestResult, runContest } from "./contest/run.js";
+export {
+  type ContestOptions,
+  type ContestResult,
+  type ContestWork,
+  isTimed,
+  type PlayContest,
+  playHere,
+  runContest,
+  withoutTimes,
+} from "./contest/run.js";
 export { type ContestInput, type ContestSpec, parseContest } from "./contest/spec.js";
 export {
   type ContestPhase,
@@ -34,7 +44,7 @@ export { IMPORT_KINDS } from "./game-importer.js";
 export { formatHistogram, formatKingSquares, Histograms } from "./histogram.js";
 export { type ImportOptions, type ImportResult, importGames } from "./import.js";
 export { type Inspection, inspectData } from "./inspect.js";
-export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions } from "./label.js";
+export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions, labelQuestion } from "./label.js";
 export { findMistakes, type JudgedPosition, type MistakeOptions } from "./mistakes.js";
 export type { SelfPlayGame } from "./selfplay/game.js";
 export type { SelfPlayCounts } from "./selfplay/game-journal.js";
@@ -44,4 +54,4 @@ export { parseSelfPlay, type SelfPlayInput, type SelfPlaySpec } from "./selfplay
 export { openSets, type SetOptions } from "./sets.js";
 export { shuffleRecords } from "./shuffle.js";
 export { SPLIT_BY, splitRecords, validationPath } from "./split.js";
-export { type Variation, type VariationOptions, writeVariations } from "./variations.js";
+export { type Variation, type VariationOptions, variationQuestion, writeVariations } from "./variations.js";

@@ -2,7 +2,7 @@ import { UserError } from "#base";
 import { clampScore, formatFen, formatUci, type Position, parseScore, winProbability } from "#chess";
 import { type Line, PlayerFault } from "#engine";
 import { BAG_KINDS, type BagKind, type DataRecord, formatOf } from "#formats";
-import { type AskOptions, type AskResult, askPositions } from "./ask.js";
+import { type AskOptions, type AskResult, askPositions, type Question } from "./ask.js";
 
 export interface LabelOptions extends AskOptions {
   engine: string; // its command, for the journal
@@ -18,6 +18,17 @@ interface Label {
   moves?: Record<string, number | string>;
 }
 
+/** The value of a position, or of every move there. */
+export const labelQuestion = (allMoves: boolean): Question<Label> => ({
+  multiPv: (legal) => (allMoves ? legal : 1),
+  answerOf({ lines, move }, position) {
+    if (allMoves) return { moves: valuesOf(lines, position, position.moves().length) };
+    const scoreCp = lines[0]?.scoreCp;
+    if (scoreCp === undefined) throw new PlayerFault("illegal move", "gave no score.");
+    return { move: formatUci(position, move), score: clampScore(Math.round(scoreCp)) };
+  },
+});
+
 /** Lets engines value the positions of a file. */
 export function labelPositions(from: string, to: string, options: LabelOptions): Promise<LabelResult> {
   const { engine, limits, allMoves, kind } = options;
@@ -26,13 +37,7 @@ export function labelPositions(from: string, to: string, options: LabelOptions):
     to,
     {
       header: { labels: 1, engine, limits, allMoves },
-      multiPv: (legal) => (allMoves ? legal : 1),
-      answerOf({ lines, move }, position) {
-        if (allMoves) return { moves: valuesOf(lines, position, position.moves().length) };
-        const scoreCp = lines[0]?.scoreCp;
-        if (scoreCp === undefined) throw new PlayerFault("illegal move", "gave no score.");
-        return { move: formatUci(position, move), score: clampScore(Math.round(scoreCp)) };
-      },
+      ...labelQuestion(allMoves),
       recordsOf: (record, label) => recordsOf(record, label, kind, allMoves),
     },
     options,

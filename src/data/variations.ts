@@ -1,7 +1,7 @@
 import { formatUci, type Position, wdlOfScore } from "#chess";
 import { type ByMove, type Line, PlayerFault } from "#engine";
 import type { DataRecord } from "#formats";
-import { type AskOptions, type AskResult, askPositions } from "./ask.js";
+import { type AskOptions, type AskResult, askPositions, type Question } from "./ask.js";
 
 export interface VariationOptions extends AskOptions {
   player: string; // for the journal
@@ -21,6 +21,12 @@ interface Answer {
   variations: Variation[];
 }
 
+/** The best lines of a position, so many at most. */
+export const variationQuestion = (multiPv: number): Question<Answer> => ({
+  multiPv: (legal) => Math.min(legal, multiPv),
+  answerOf: ({ lines, visits }, position) => ({ variations: variationsOf(lines, visits, position) }),
+});
+
 /**
  * Lets a player look at the positions of a file, and writes its root moves, their values and principal variations with the
  * columns of ChessDecoder's tables.
@@ -39,8 +45,7 @@ export async function writeVariations(
     to,
     {
       header: { variations: 1, player, limits, multiPv },
-      multiPv: (legal) => Math.min(legal, multiPv),
-      answerOf: ({ lines, visits }, position) => ({ variations: variationsOf(lines, visits, position) }),
+      ...variationQuestion(multiPv),
       recordsOf(record, { variations: found }) {
         const { ply = 0, move } = record;
         if (ply <= lastPly) game++; // plies count up within a game

@@ -1,9 +1,11 @@
 import {
   builtInBook,
   type Conditions,
+  type Contest,
   type ContestGame,
   distinctNames,
   GameCount,
+  type GameRecord,
   type LlrPoint,
   Match,
   type OpeningBook,
@@ -24,7 +26,17 @@ import { type GameStore, MemoryStore, type SavedGame } from "./game-store.js";
 import { pointsOf } from "./pgn-text.js";
 import { type ContestInput, type ContestSpec, describeSettings, parseContest } from "./spec.js";
 
+/** Games of a contest that are to be played by these players, which the numbers of each game mean. */
+export interface ContestWork extends Omit<Contest, "create" | "conditions" | "concurrency"> {
+  players: readonly string[];
+  spec: ContestSpec; // the conditions
+}
+
+/** Plays games of a contest; who does it, and where, is its own affair. */
+export type PlayContest = (work: ContestWork) => Promise<void>;
+
 export interface ContestOptions {
+  play?: PlayContest; // who plays; this program by default
   store?: GameStore; // keeps the games, and tells which were played before; memory by default
   signal?: AbortSignal; // stops the contest, which then rejects; finished games are in the store
   onEvent?(event: ContestEvent): void;
@@ -47,10 +59,11 @@ const EVENTS = {
 /** Plays the games of a contest that its store does not hold yet. The same spec and store give the same result. */
 export async function runContest(input: ContestInput, options: ContestOptions = {}): Promise<ContestResult> {
   const spec = parseContest(input);
-  const { store = new MemoryStore(), signal = new AbortController().signal, onEvent = () => {} } = options;
+  const { play = playHere, store = new MemoryStore(), onEvent = () => {} } = options;
+  const { signal = new AbortController().signal } = options;
   const players = spec.players.length === 1 ? [spec.players[0], spec.players[0]] : spec.players;
   const names = distinctNames(players);
-  const conditions = conditionsOf(spec);
+  conditionsOf(spec); // refused before anything is opened
   const standings = standingsOf(spec, names);
   const { total } = standings;
   const book = await openBook(spec, standings.rounds, onEvent);
@@ -75,12 +88,11 @@ export async function runContest(input: ContestInput, options: ContestOptions = 
       black: names[black],
     });
     let done = 0;
-    await playContest({
+    await play({
+      players,
+      spec: { ...spec, concurrency: Math.min(spec.concurrency, Math.max(1, total - before)) },
       games: standings.decided ? [] : gamesLeft(standings, known),
-      create: (player) => resolvePlayer(players[player]),
       opening: (round) => book.at(round % book.length),
-      conditions,
-      concurrency: Math.min(spec.concurrency, Math.max(1, total - before)),
       seed: spec.seed,
       signal,
       onBegin(game, { fen, chess960, moves }) {
@@ -92,8 +104,9 @@ export async function runContest(input: ContestInput, options: ContestOptions = 
         const [ply, fen] = [position.history.length, formatFen(position)];
         onEvent({ type: "move", index, ply, move: formatUci(position, move), fen, report: thought, clockMs });
       },
-      async onGame(game, record) {
+      async onGame(game, played) {
         const labelled = label(game);
+        const record = isTimed(spec) ? played : withoutTimes(played);
         await store.append({ ...labelled, event: EVENTS[spec.kind], timeControl: spec.timeControl, record });
         if (record.fault) {
           const { color, kind, message } = record.fault;
@@ -116,6 +129,25 @@ export async function runContest(input: ContestInput, options: ContestOptions = 
     await store.close();
   }
 }
+
+/** Plays games here, so many at once as the spec says. */
+export const playHere: PlayContest = ({ players, spec, ...work }) =>
+  playContest({
+    ...work,
+    create: (player) => resolvePlayer(players[player]),
+    conditions: conditionsOf(spec),
+    concurrency: spec.concurrency,
+  });
+
+/** Whether the time that moves take decides games. */
+export const isTimed = ({ timeControl, limits }: Pick<ContestSpec, "timeControl" | "limits">): boolean =>
+  timeControl !== undefined || limits.moveTimeMs !== undefined;
+
+/** A game as it would be on any machine: the same contest gives the same file. */
+export const withoutTimes = (record: GameRecord): GameRecord => ({
+  ...record,
+  moves: record.moves.map(({ thought, ...rest }) => (thought ? { ...rest, thought: { ...thought, timeMs: 0 } } : rest)),
+});
 
 function standingsOf(
   { kind, games, rounds = 5, players, sprt }: ContestSpec,
