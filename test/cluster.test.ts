@@ -3,48 +3,29 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, test } from "vitest";
 import { BullTransport, EmbeddedTransport, FolderStore, playByJobs, sha256 } from "#cluster";
 import { runSelfPlay, type SelfPlayInput } from "#data";
+import { freePort, hasRedis, said, startRedis } from "./redis-server.js";
 
-const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
 const folder = mkdtempSync(join(tmpdir(), "tabiya-cluster-"));
 const file = (name: string) => join(folder, name);
 const text = (name: string) => readFileSync(file(name), "utf8");
 const children: ChildProcess[] = [];
 let [url, port] = ["", 0];
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address ? address.port : 0;
-}
-
-/** Waits for a word; the rest is read and thrown away. */
-const said = (stream: Readable, word: string): Promise<void> =>
-  new Promise((resolve) => {
-    stream.on("data", (chunk) => String(chunk).includes(word) && resolve());
-  });
-
-/** Starts Redis with its log of changes, so that it may be killed and started again. */
-async function startRedis(): Promise<ChildProcess> {
-  const args = ["--port", String(port), "--dir", folder, "--save", "", "--appendonly", "yes", "--bind", "127.0.0.1"];
-  const child = spawn("redis-server", args, { stdio: ["ignore", "pipe", "ignore"] });
+async function startServer(): Promise<ChildProcess> {
+  const child = await startRedis(port, folder);
   children.push(child);
-  await said(child.stdout, "Ready to accept");
   return child;
 }
 
-async function startWorker(): Promise<ChildProcess> {
-  const args = ["dist/cli/main.js", "worker", "--cluster", url, "--capacity", "1"];
+async function startWorker(...more: string[]): Promise<ChildProcess> {
+  const args = ["dist/cli/main.js", "worker", "--cluster", url, "--capacity", "1", ...more];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
   children.push(child);
   await said(child.stderr, "ready");
@@ -55,7 +36,7 @@ beforeAll(async () => {
   if (!hasRedis) return;
   port = await freePort();
   url = `redis://127.0.0.1:${port}`;
-  await startRedis();
+  await startServer();
 });
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
@@ -96,7 +77,7 @@ test.skipIf(!hasRedis)(
   async () => {
     if (!existsSync(file("here.jsonl"))) await runSelfPlay(SPEC, file("here.jsonl"));
     const [first] = [await startWorker(), await startWorker()];
-    const transport = await BullTransport.open(url, { gamesPerJob: 2 });
+    const transport = await BullTransport.open(url, { itemsPerJob: 2 });
     let troubles = 0;
     try {
       await runSelfPlay(SPEC, file("cluster.jsonl"), {
@@ -107,7 +88,7 @@ test.skipIf(!hasRedis)(
             first.kill("SIGKILL");
             const redis = children[0];
             redis.kill("SIGKILL");
-            void once(redis, "exit").then(startRedis);
+            void once(redis, "exit").then(startServer);
           }
         },
       });
@@ -132,7 +113,8 @@ test.skipIf(!hasRedis)(
       for (const key of await redis.keys("tabiya:file:*")) await redis.set(key, "not what it was");
       await runSelfPlay(spec, file("mended.jsonl"), { play: playByJobs(transport) });
       assert.equal(text("mended.jsonl"), text("sound.jsonl"));
-      const queue = new Queue("tabiya-jobs-1", { connection: redis });
+      const [name] = await redis.smembers("tabiya:jobs:needs");
+      const queue = new Queue(name, { connection: redis });
       const job = { kind: "selfplay", spec: { ...SPEC, player: "/etc/passwd@mcts" }, games: [0] };
       const added = await queue.add("selfplay", job, { jobId: "foreign", attempts: 1 });
       while (!(await added.isFailed())) await new Promise((resolve) => setTimeout(resolve, 50));

@@ -18,7 +18,12 @@ export default command({
         `${name}: ${waiting} waiting, ${active} active, ${delayed} to be tried again, ${completed} done, ${failed} failed`,
       );
     io.print(`${status.workers.length} workers, ${status.rates.jobsPerMinute.toFixed(1)} jobs a minute`);
-    for (const { address, seconds } of status.workers) io.print(`  ${address}, for ${seconds} s`);
+    for (const { name, capacity, done, failed, refused, trouble } of status.workers) {
+      io.print(
+        `  ${name}: ${capacity} cores, ${done} jobs done, ${failed} failed${trouble && `; resting: ${trouble}`}`,
+      );
+      for (const reason of refused) io.print(`    leaves jobs to others: ${reason}`);
+    }
     for (const { id, reason } of status.failures) io.print(`  failed: ${id.slice(0, 12)}: ${reason}`);
     return status;
   },

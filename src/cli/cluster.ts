@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "#base";
-import { BullTransport, EmbeddedTransport, type FileStore, FolderStore, openStore, playByJobs } from "#cluster";
-import type { PlayGames } from "#data";
+import { BullTransport, EmbeddedTransport, type FileStore, FolderStore, openStore, type Transport } from "#cluster";
+import type { Io } from "./command.js";
 
 export const STORE_OPTION = {
   store: {
@@ -14,7 +14,7 @@ export const STORE_OPTION = {
 
 export const CLUSTER_OPTIONS = {
   cluster: {
-    help: "let workers on this Redis do the work, as redis://HOST:6379; by default threads of this program do",
+    help: "let workers on this Redis do the work, as redis://HOST:6379; by default this program does",
   },
   ...STORE_OPTION,
 } as const;
@@ -47,17 +47,28 @@ export async function withFolder<T>(work: (folder: string) => Promise<T>): Promi
   }
 }
 
-/** Games played by threads of this program, or by whoever works on the queue of a cluster. */
-export async function withTransport<T>(place: ClusterPlace, work: (play: PlayGames) => Promise<T>): Promise<T> {
+/** Jobs done by threads of this program, or by whoever works on a cluster. */
+export async function withTransport<T>(
+  place: ClusterPlace,
+  io: Pick<Io, "note">,
+  work: (transport: Transport) => Promise<T>,
+): Promise<T> {
   return withFolder(async (folder) => {
     const transport =
       place.cluster === undefined
         ? new EmbeddedTransport(new FolderStore(folder))
-        : await BullTransport.open(clusterUrl(place), { store: await clusterStore(place) });
+        : await BullTransport.open(clusterUrl(place), { store: await clusterStore(place), note: io.note });
     try {
-      return await work(playByJobs(transport));
+      return await work(transport);
     } finally {
       await transport.close();
     }
   });
 }
+
+/** The same for work that this program does itself if there is no cluster. */
+export const onCluster = <T>(
+  place: ClusterPlace,
+  io: Pick<Io, "note">,
+  work: (transport: Transport | undefined) => Promise<T>,
+): Promise<T> => (place.cluster === undefined ? work(undefined) : withTransport(place, io, work));

@@ -1,6 +1,7 @@
 // What the commands that play contests share: their options, and how these become a spec.
 import { ELO_MODELS, type EloModel, sprtBounds } from "#arena";
 import { messageOf, readText, UserError } from "#base";
+import { playContestByJobs } from "#cluster";
 import {
   type ContestEvent,
   type ContestInput,
@@ -15,6 +16,7 @@ import {
   StatusWriter,
   statusPath,
 } from "#data";
+import { CLUSTER_OPTIONS, type ClusterPlace, onCluster } from "./cluster.js";
 import type { Io } from "./command.js";
 import { formatDuration } from "./progress.js";
 
@@ -25,7 +27,11 @@ export const CONDITION_OPTIONS = {
   movetime: { type: "integer", minimum: 1, help: "milliseconds a move" },
   depth: { type: "integer", minimum: 1, help: "plies a move" },
   seed: { type: "integer", help: "of the order of openings and of players that use chance; 1 by default" },
-  concurrency: { type: "integer", minimum: 1, help: "games at once; 1 by default" },
+  concurrency: {
+    type: "integer",
+    minimum: 1,
+    help: "games at once; 1 by default; with --cluster as many as there are workers",
+  },
   margin: { type: "integer", minimum: 0, help: "milliseconds a move may come too late unpunished; 100 by default" },
   resign: { help: "moves,centipawns: who is so many centipawns behind for so many moves has lost, as 3,600" },
   draw: {
@@ -34,6 +40,7 @@ export const CONDITION_OPTIONS = {
   material: { help: "points,moves: won by whom is so many points of material ahead for so many moves, as 9,10" },
   maxMoves: { type: "integer", minimum: 1, help: "the game is drawn after so many moves" },
   resume: { type: "boolean", help: "play the games that the file lacks; starts a new one if there is none" },
+  ...CLUSTER_OPTIONS,
 } as const;
 
 export const CONTEST_OPTIONS = {
@@ -204,7 +211,7 @@ function advise(error: unknown): unknown {
 /** Plays a contest with its progress on the terminal. `formatState` is a line about where it stands. */
 export async function playWithProgress(
   spec: ContestSpec,
-  { pgn, resume }: { pgn: string | undefined; resume: boolean },
+  { pgn, resume, cluster, store: files }: { pgn: string | undefined; resume: boolean } & ClusterPlace,
   io: Io,
   formatState: (state: ContestState) => string,
 ): Promise<ContestResult> {
@@ -239,7 +246,10 @@ export async function playWithProgress(
       status?.note(event);
       onEvent(event);
     };
-    const result = await runContest(spec, { store, signal: io.signal, onEvent: note });
+    const result = await onCluster({ cluster, store: files }, io, (transport) => {
+      const play = transport && playContestByJobs(transport);
+      return runContest(spec, { play, store, signal: io.signal, onEvent: note });
+    });
     await status?.close("finished");
     return result;
   } catch (error) {

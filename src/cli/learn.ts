@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { readText, UserError } from "#base";
+import { playByJobs, playContestByJobs } from "#cluster";
 import {
   type Generation,
   type GenerationRow,
@@ -55,10 +56,11 @@ export default command({
     const advice = `Resume it with: tabiya learn --run ${folder} --resume`;
     io.note(`everything is kept in ${folder}`);
     const options: LearnOptions = { run: folder, recipe, resume, generations, hours, signal: io.signal };
-    const state = await withTransport({ cluster, store }, (play) =>
+    const state = await withTransport({ cluster, store }, io, (transport) =>
       runLearning({
         ...options,
-        play,
+        play: playByJobs(transport),
+        playMatch: cluster === undefined ? undefined : playContestByJobs(transport),
         onProgress: (generation, progress) => io.progress(describeProgress(generation, progress)),
         onPhase(state, generation) {
           const line = describePhase(generation);

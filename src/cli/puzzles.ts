@@ -1,8 +1,10 @@
 import { examine, type Puzzle, PuzzleScore, readPuzzles, shareInterval, solvePuzzle } from "#arena";
 import { openBytes, readLines, UserError } from "#base";
-import { resolvePlayer } from "#engine";
+import { examineByJobs } from "#cluster";
+import { type PlayerFault, resolvePlayer } from "#engine";
+import { withTransport } from "./cluster.js";
 import { command } from "./command.js";
-import { readLimits, THINKING_OPTIONS } from "./thinking.js";
+import { readLimits, SPREAD_OPTIONS } from "./thinking.js";
 
 export default command({
   name: "puzzles",
@@ -22,10 +24,10 @@ export default command({
     limit: { type: "integer", minimum: 1, help: "use only the first N (after --rating)" },
     rating: { help: "only puzzles rated from A to B, as 1000-1500" },
     failed: { type: "boolean", help: "name the puzzles that were not solved" },
-    ...THINKING_OPTIONS,
+    ...SPREAD_OPTIONS,
   },
 
-  async run({ player, csv, limit = Infinity, rating, failed, concurrency, ...rest }, io) {
+  async run({ player, csv, limit = Infinity, rating, failed, concurrency, cluster, store, ...rest }, io) {
     const limits = readLimits(player, rest);
     const [low, high] = rating === undefined ? [-Infinity, Infinity] : parseRange(rating);
     const score = new PuzzleScore();
@@ -42,22 +44,31 @@ export default command({
         if (++count >= limit) return;
       }
     }
-    await examine({
-      questions: chosen(),
-      create: () => resolvePlayer(player),
-      ask: (solver, puzzle) => solvePuzzle(solver, puzzle, limits),
-      onAnswer(puzzle, solved, fault) {
-        if (fault) {
-          faults++;
-          io.note(`puzzle ${puzzle.id}: ${fault.message}`);
-        }
-        score.add(puzzle, solved ?? false);
-        if (failed && !solved) missed.push(puzzle);
-        io.progress(`${score.total} puzzles, ${percent(score.solved / score.total)} solved`);
-      },
-      concurrency,
-      signal: io.signal,
-    });
+    const onAnswer = (puzzle: Puzzle, solved: boolean | undefined, fault: PlayerFault | undefined) => {
+      if (fault) {
+        faults++;
+        io.note(`puzzle ${puzzle.id}: ${fault.message}`);
+      }
+      score.add(puzzle, solved ?? false);
+      if (failed && !solved) missed.push(puzzle);
+      io.progress(`${score.total} puzzles, ${percent(score.solved / score.total)} solved`);
+    };
+    const { signal } = io;
+    if (cluster === undefined)
+      await examine({
+        questions: chosen(),
+        create: () => resolvePlayer(player),
+        ask: (solver, puzzle) => solvePuzzle(solver, puzzle, limits),
+        onAnswer,
+        concurrency,
+        signal,
+      });
+    else {
+      const questions: Puzzle[] = [];
+      for await (const puzzle of chosen()) questions.push(puzzle);
+      const exam = { kind: "puzzles" as const, player, limits, questions, format: JSON.stringify, signal };
+      await withTransport({ cluster, store }, io, (transport) => examineByJobs(transport, exam, onAnswer));
+    }
     if (score.total === 0) {
       throw new UserError("PUZZLES_NONE", `${csv}: no puzzle in it${rating ? ` rated ${rating}` : ""}.`);
     }

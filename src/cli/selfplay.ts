@@ -1,4 +1,5 @@
 import { UserError } from "#base";
+import { playByJobs } from "#cluster";
 import { runSelfPlay, type SelfPlayCounts } from "#data";
 import { CLUSTER_OPTIONS, withTransport } from "./cluster.js";
 import { command } from "./command.js";
@@ -71,10 +72,10 @@ export default command({
     const start = performance.now();
     let bar: ProgressBar | undefined;
     let first: SelfPlayCounts | undefined;
-    const result = await withTransport(values, (play) =>
+    const result = await withTransport(values, io, (transport) =>
       runSelfPlay(spec, out, {
         signal: io.signal,
-        play,
+        play: playByJobs(transport),
         onProgress(counts, before) {
           if (before > 0 && !first) io.note(`${out}: ${before} games were played before.`);
           first ??= { ...counts };

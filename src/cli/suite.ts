@@ -1,8 +1,10 @@
 import { examine, parseTask, type SuiteTask, shareInterval, solveTask } from "#arena";
 import { openBytes, readLines, UserError } from "#base";
-import { resolvePlayer } from "#engine";
+import { examineByJobs } from "#cluster";
+import { type PlayerFault, resolvePlayer } from "#engine";
+import { withTransport } from "./cluster.js";
 import { command } from "./command.js";
-import { readLimits, THINKING_OPTIONS } from "./thinking.js";
+import { readLimits, SPREAD_OPTIONS } from "./thinking.js";
 
 export default command({
   name: "suite",
@@ -18,17 +20,17 @@ export default command({
   options: {
     limit: { type: "integer", minimum: 1, help: "use only the first N" },
     failed: { type: "boolean", help: "name the positions that were not solved" },
-    ...THINKING_OPTIONS,
+    ...SPREAD_OPTIONS,
   },
 
-  async run({ player, epd, limit = Infinity, failed, concurrency, ...rest }, io) {
+  async run({ player, epd, limit = Infinity, failed, concurrency, cluster, store, ...rest }, io) {
     const limits = readLimits(player, rest);
-    const tasks: SuiteTask[] = [];
+    const tasks: { task: SuiteTask; line: string }[] = [];
     let number = 0;
     for await (const line of readLines(await openBytes(epd), epd)) {
       number++;
       if (line.trim() !== "" && !line.startsWith("#") && tasks.length < limit) {
-        tasks.push(parseTask(line, `${epd}, line ${number}`));
+        tasks.push({ task: parseTask(line, `${epd}, line ${number}`), line });
       }
     }
     if (tasks.length === 0) throw new UserError("EPD_EMPTY", `${epd}: no position in it.`);
@@ -37,25 +39,34 @@ export default command({
     const missed: string[] = [];
     let faults = 0;
     const start = performance.now();
-    await examine({
-      questions: tasks,
-      create: () => resolvePlayer(player),
-      ask: (solver, task) => solveTask(solver, task, limits),
-      onAnswer(task, answer, fault) {
-        if (fault) {
-          faults++;
-          io.note(`${task.id}: ${fault.message}`);
-        }
-        result.total++;
-        result.maxPoints += task.maxPoints;
-        result.points += answer?.points ?? 0;
-        if (answer?.solved) result.solved++;
-        else missed.push(task.id);
-        io.progress(`${result.total}/${tasks.length} positions, ${result.solved} solved`);
-      },
-      concurrency,
-      signal: io.signal,
-    });
+    type Answer = Awaited<ReturnType<typeof solveTask>>;
+    const onAnswer = ({ task }: (typeof tasks)[number], answer: Answer | undefined, fault: PlayerFault | undefined) => {
+      if (fault) {
+        faults++;
+        io.note(`${task.id}: ${fault.message}`);
+      }
+      result.total++;
+      result.maxPoints += task.maxPoints;
+      result.points += answer?.points ?? 0;
+      if (answer?.solved) result.solved++;
+      else missed.push(task.id);
+      io.progress(`${result.total}/${tasks.length} positions, ${result.solved} solved`);
+    };
+    const { signal } = io;
+    if (cluster === undefined)
+      await examine({
+        questions: tasks,
+        create: () => resolvePlayer(player),
+        ask: (solver, { task }) => solveTask(solver, task, limits),
+        onAnswer,
+        concurrency,
+        signal,
+      });
+    else {
+      const format = ({ line }: (typeof tasks)[number]) => line.trim();
+      const exam = { kind: "suite" as const, player, limits, questions: tasks, format, signal };
+      await withTransport({ cluster, store }, io, (transport) => examineByJobs(transport, exam, onAnswer));
+    }
     const { low, high } = shareInterval(result.solved, result.total);
     const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
     io.print(

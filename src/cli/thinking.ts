@@ -2,6 +2,7 @@
 import { UserError } from "#base";
 import { parsePlayer } from "#engine";
 import type { Limits } from "#search";
+import { CLUSTER_OPTIONS } from "./cluster.js";
 
 export const THINKING_OPTIONS = {
   nodes: { type: "integer", minimum: 1, help: "nodes a move" },
@@ -13,6 +14,9 @@ export const THINKING_OPTIONS = {
     help: "players at work at once; by default 1, or as many as fill the batches of a network that plays without a search",
   },
 } as const;
+
+/** The same for commands that a cluster can help with. */
+export const SPREAD_OPTIONS = { ...THINKING_OPTIONS, ...CLUSTER_OPTIONS } as const;
 
 const LATE_MS = 5_000; // after --movetime an engine is given up; a few milliseconds do not matter here
 

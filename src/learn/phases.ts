@@ -1,6 +1,6 @@
 import type { MatchState } from "#arena";
 import { makeFolder, mixSeed, Random, readBytes, removeFile, removeFolder, replaceFolder, writeFile } from "#base";
-import { PgnStore, type PlayGames, runContest, runSelfPlay, type SelfPlayCounts } from "#data";
+import { PgnStore, type PlayContest, type PlayGames, runContest, runSelfPlay, type SelfPlayCounts } from "#data";
 import { FAMILIES, findWeights, loadNetwork, networkBytes } from "#models";
 import { resolveRecipe, type StepReport, taskOf, train } from "#training";
 import { gamesFile, type LearnRecipe, matchOf, playerOf, selfPlayOf } from "./recipe.js";
@@ -13,6 +13,7 @@ export interface Work {
   generation: Generation;
   signal: AbortSignal;
   play?: PlayGames;
+  playMatch?: PlayContest;
   onProgress(text: { selfplay: SelfPlayCounts } | { train: StepReport } | { match: Encountered }): void;
 }
 
@@ -113,7 +114,7 @@ async function meet(
   test: { games: number; sprt?: { elo0: number; elo1: number } },
   seed: number,
 ): Promise<Encountered> {
-  const { run, state, generation, signal, onProgress } = work;
+  const { run, state, generation, signal, playMatch, onProgress } = work;
   const { recipe } = state;
   const own = playerOf(recipe, networkFolder(run, generation.number), recipe.match.nodes);
   const store = new PgnStore(`${generationFolder(run, generation.number)}/${file}`, { resume: true });
@@ -129,6 +130,7 @@ async function meet(
   });
   const spec = matchOf(recipe, [own, opponent.player], test, seed);
   const result = await runContest(spec, {
+    play: playMatch,
     store,
     signal,
     onEvent: (event) => event.type === "state" && onProgress({ match: told(event.state as MatchState) }),

@@ -2,7 +2,7 @@
 // place if it wins a match. All that a run knows is in state.json, written whole after each phase; a phase that was broken
 // off is resumed from its own files.
 import { listFolder, UserError } from "#base";
-import type { PlayGames } from "#data";
+import type { PlayContest, PlayGames } from "#data";
 import {
   climbLadder,
   forgetGames,
@@ -26,6 +26,7 @@ export interface LearnOptions {
   hours?: number; // after which it stops, to be resumed
   signal?: AbortSignal; // the same at any moment
   play?: PlayGames; // who plays the games of self-play; this thread by default
+  playMatch?: PlayContest; // who plays those of gates and ladders; this program by default
   onProgress?(generation: Readonly<Generation>, progress: Parameters<Work["onProgress"]>[0]): void;
   onPhase?(state: Readonly<LearnState>, generation: Readonly<Generation>): void; // after each
 }
@@ -89,13 +90,14 @@ async function openRun({ run, recipe, resume }: LearnOptions): Promise<LearnStat
 
 /** Takes a generation through the phases it has not been through. */
 async function finish(options: LearnOptions, state: LearnState, generation: Generation, signal: AbortSignal) {
-  const { run, play, onProgress, onPhase } = options;
+  const { run, play, playMatch, onProgress, onPhase } = options;
   const work: Work = {
     run,
     state,
     generation,
     signal,
     play,
+    playMatch,
     onProgress: (progress) => onProgress?.(generation, progress),
   };
   while (generation.phase !== "done") {

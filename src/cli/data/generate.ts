@@ -11,6 +11,7 @@ export default command({
     "after Ctrl-C or a kill, the same command with --resume plays the games that are missing.",
   examples: [
     "tabiya data generate uci:stockfish -o games.pgn --games 1000 --nodes 1000 --concurrency 2",
+    "tabiya data generate nnue@ab -o games.pgn --games 100000 --nodes 5000 --cluster redis://localhost:6379",
     "tabiya data generate uci:stockfish random -o games.pgn --games 100 --nodes 500 --random-plies 4 --resume",
   ],
   arguments: { players: { type: "strings", help: "one or two players: random, or uci:COMMAND?Option=Value&..." } },
@@ -22,11 +23,13 @@ export default command({
   },
 
   async run(values, io) {
-    const { players, out, games, randomPlies, resume } = values;
+    const { players, out, games, randomPlies, resume, cluster, store } = values;
     if (out === undefined) throw new UserError("OPTION_MISSING", "Say where to write: -o games.pgn");
     const named = { players, games, openings: { randomPlies } };
     const spec = await buildSpec({ spec: undefined, pgn: out, resume }, ["games"], named, conditionPart(values));
-    const result = await playWithProgress(spec, { pgn: out, resume }, io, (state) => format(state as GameCountState));
+    const result = await playWithProgress(spec, { pgn: out, resume, cluster, store }, io, (state) =>
+      format(state as GameCountState),
+    );
     for (const line of describeFaults(result.faults)) io.note(line);
     io.print(`${out}: ${format(result as GameCountState)}`);
     return result;

@@ -1,7 +1,9 @@
 import { UserError } from "#base";
+import { askByJobs } from "#cluster";
 import { checkLabelOutput, labelPositions } from "#data";
 import { resolvePlayer } from "#engine";
 import { BAG_KINDS, type BagKind } from "#formats";
+import { CLUSTER_OPTIONS, onCluster } from "../cluster.js";
 import { command } from "../command.js";
 import { ProgressBar, stopwatch } from "../progress.js";
 
@@ -17,12 +19,15 @@ export default command({
     "engine's move and score, and the result of the input, or 0.",
   examples: [
     "tabiya data label positions.jsonl -o labelled.bin --engine stockfish --nodes 5000 --processes 2",
+    "tabiya data label positions.bin -o labelled.bin --engine stockfish --nodes 5000 --cluster redis://localhost:6379",
     'tabiya data label a.bin -o moves.jsonl --engine "stockfish?Hash=16" --depth 8 --multipv all',
   ],
   arguments: { file: { help: "positions" } },
   options: {
     out: { short: "o", help: "file to write" },
-    engine: { help: "command of the engine, with options as in uci: players: stockfish?Hash=16" },
+    engine: {
+      help: "command of the engine, with options as in uci: players: stockfish?Hash=16; or a player, as nnue@ab",
+    },
     depth: { type: "integer", minimum: 1, help: "plies for each position" },
     nodes: { type: "integer", minimum: 1, help: "nodes for each position" },
     multipv: { choices: ["1", "all"], default: "1", help: "value the position, or all its moves" },
@@ -34,9 +39,10 @@ export default command({
       help: "seconds for a position, after which the engine is killed",
     },
     kind: { choices: BAG_KINDS, help: "kind of the records, for .bag and .bagz" },
+    ...CLUSTER_OPTIONS,
   },
 
-  async run({ file, out, engine, depth, nodes, multipv, processes, timeout, kind: kindText }, io) {
+  async run({ file, out, engine, depth, nodes, multipv, processes, timeout, kind: kindText, cluster, store }, io) {
     if (out === undefined) throw new UserError("OPTION_MISSING", "Say where to write: -o FILE");
     if (engine === undefined) throw new UserError("OPTION_MISSING", "Say which engine: --engine stockfish");
     if (depth === undefined && nodes === undefined) {
@@ -45,24 +51,29 @@ export default command({
     const allMoves = multipv === "all";
     const kind = kindText as BagKind | undefined;
     checkLabelOutput(out, allMoves, kind);
-    const player = engine.startsWith("uci:") ? engine : `uci:${engine}`;
+    const player = /^uci:|@/.test(engine) ? engine : `uci:${engine}`;
     const bar = new ProgressBar(io, "labelled");
     const seconds = stopwatch();
     let troubles = 0;
-    const result = await labelPositions(file, out, {
-      create: () => resolvePlayer(player),
-      engine: player,
-      limits: { depth, nodes, deadlineMs: timeout * 1000 },
-      allMoves,
-      kind,
-      processes,
-      signal: io.signal,
-      onProgress: ({ done, total, labelled }) => bar.show(labelled, done, total),
-      onTrouble(message) {
-        if (++troubles <= TROUBLE_SHOWN) io.note(message);
-        else if (troubles === TROUBLE_SHOWN + 1) io.note("(further trouble is only counted)");
-      },
-    }).catch((error: unknown) => {
+    const onTrouble = (message: string) => {
+      if (++troubles <= TROUBLE_SHOWN) io.note(message);
+      else if (troubles === TROUBLE_SHOWN + 1) io.note("(further trouble is only counted)");
+    };
+    const limits = { depth, nodes, deadlineMs: timeout * 1000 };
+    const result = await onCluster({ cluster, store }, io, async (transport) =>
+      labelPositions(file, out, {
+        create: () => resolvePlayer(player),
+        engine: player,
+        limits,
+        allMoves,
+        kind,
+        processes,
+        elsewhere: transport && (await askByJobs(transport, player, limits, { kind: "label", allMoves }, onTrouble)),
+        signal: io.signal,
+        onProgress: ({ done, total, labelled }) => bar.show(labelled, done, total),
+        onTrouble,
+      }),
+    ).catch((error: unknown) => {
       if (io.signal.aborted) io.note("interrupted; the same command goes on from here.");
       throw error;
     });

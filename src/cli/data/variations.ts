@@ -1,7 +1,9 @@
 import { UserError } from "#base";
+import { askByJobs } from "#cluster";
 import { writeVariations } from "#data";
 import { resolvePlayer } from "#engine";
 import { formatOf } from "#formats";
+import { CLUSTER_OPTIONS, onCluster } from "../cluster.js";
 import { command } from "../command.js";
 import { ProgressBar, stopwatch } from "../progress.js";
 
@@ -23,9 +25,10 @@ export default command({
     nodes: { type: "integer", minimum: 1, default: 10_000, help: "nodes for each position" },
     multipv: { type: "integer", minimum: 1, default: 3, help: "variations of a position" },
     processes: { type: "integer", minimum: 1, default: 1, help: "players at once" },
+    ...CLUSTER_OPTIONS,
   },
 
-  async run({ file, out, player, nodes, multipv, processes }, io) {
+  async run({ file, out, player, nodes, multipv, processes, cluster, store }, io) {
     if (out === undefined) throw new UserError("OPTION_MISSING", "Say where to write: -o FILE");
     if (player === undefined)
       throw new UserError("OPTION_MISSING", "Say who is to look at the positions: --player nnue@ab");
@@ -33,16 +36,21 @@ export default command({
       throw new UserError("FORMAT_OTHER", `${out}: variations fit into .parquet and .jsonl.`);
     const bar = new ProgressBar(io, "looked at");
     const seconds = stopwatch();
-    const { positions, variations, failed } = await writeVariations(file, out, {
-      create: () => resolvePlayer(player),
-      player,
-      limits: { nodes },
-      multiPv: multipv,
-      processes,
-      signal: io.signal,
-      onProgress: ({ done, total, labelled }) => bar.show(labelled, done, total),
-      onTrouble: io.note,
-    }).catch((error: unknown) => {
+    const { positions, variations, failed } = await onCluster({ cluster, store }, io, async (transport) =>
+      writeVariations(file, out, {
+        create: () => resolvePlayer(player),
+        player,
+        limits: { nodes },
+        multiPv: multipv,
+        processes,
+        elsewhere:
+          transport &&
+          (await askByJobs(transport, player, { nodes }, { kind: "variations", multiPv: multipv }, io.note)),
+        signal: io.signal,
+        onProgress: ({ done, total, labelled }) => bar.show(labelled, done, total),
+        onTrouble: io.note,
+      }),
+    ).catch((error: unknown) => {
       if (io.signal.aborted) io.note("interrupted; the same command goes on from here.");
       throw error;
     });

@@ -3,6 +3,7 @@ import { messageOf, UserError } from "#base";
 import { withoutKeys } from "../stores/open.js";
 
 const CONNECT_MS = 5_000;
+const SILENT_MS = 60_000; // without an answer, after which a connection is taken for dead: a cut cable says nothing
 const ADVICE = {
   AUTH: "Give its password: redis://:PASSWORD@HOST:6379, or in the variable REDISCLI_AUTH.",
   OTHER: "Start one, or mend the address.",
@@ -15,7 +16,7 @@ async function load<T>(module: Promise<T>): Promise<T> {
     throw new UserError("CLUSTER_PACKAGES", "Clusters need two more packages: npm install bullmq ioredis");
   });
 }
-export const loadBull = (): Promise<Pick<typeof import("bullmq"), "Queue" | "Worker">> => load(import("bullmq"));
+export const loadBull = (): Promise<typeof import("bullmq")> => load(import("bullmq"));
 
 /** Opens a connection, or says why there is none. Nothing that is said holds the password. */
 export async function connect(url: string): Promise<Redis> {
@@ -26,7 +27,7 @@ export async function connect(url: string): Promise<Redis> {
       `cluster "${shown}": expected the address of a Redis, as redis://localhost:6379.`,
     );
   const { Redis } = await load(import("ioredis"));
-  const redis = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true, connectTimeout: CONNECT_MS, retryStrategy: () => null }); // biome-ignore format: a list
+  const redis = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true, connectTimeout: CONNECT_MS, socketTimeout: SILENT_MS, retryStrategy: () => null }); // biome-ignore format: a list
   let reason = "";
   redis.on("error", (error) => (reason = messageOf(error)));
   await redis
