@@ -38,10 +38,14 @@ interface FamilySpec<C extends object, N extends Network> {
   schema: Schema<C>;
   check?(config: C): string | undefined; // what is wrong with a config whose fields are each right
   network: new (config: C, random: Random) => N;
+  multiplyAdds(config: C): number; // to judge one position; those of convolutions as if done tap by tap
   inference?(network: N): Inference; // as a graph; none if it is none
   export?(network: N, format: string, samples: readonly Position[]): Exported; // to files that no other family has
   suffixes?: readonly string[]; // of such files, as ".nnue"
 }
+
+/** Multiply-adds of a convolution over the squares of a board. */
+export const convolutionAdds = (inputs: number, outputs: number, taps: 1 | 9): number => 64 * taps * inputs * outputs;
 
 /** A kind of network. What comes in is checked here, so that nobody else needs to know which family it is. */
 export interface Family<C extends object = object, N extends Network = Network> {
@@ -51,6 +55,8 @@ export interface Family<C extends object = object, N extends Network = Network> 
   parse(values: unknown): C;
   /** A network with random weights. */
   build(config: object, random: Random): N;
+  /** What one position costs: multiplications that are added up, whatever way they are computed. */
+  multiplyAdds(config: object): number;
   /** The network as one of this family, which it must be. */
   own(network: Network): N;
   readonly inference?: (network: Network) => Inference;
@@ -75,6 +81,7 @@ export function defineFamily<C extends object, N extends Network>(spec: FamilySp
     fields: schema.shape,
     parse,
     build: (config, random) => new spec.network(parse(config), random),
+    multiplyAdds: (config) => spec.multiplyAdds(parse(config)),
     own,
     suffixes: spec.suffixes ?? [],
     ...(inference && { inference: (network) => inference(own(network)) }),

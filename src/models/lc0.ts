@@ -23,7 +23,7 @@ import {
   toPlanes,
   toSquares,
 } from "#tensor";
-import { defineFamily, type Inference } from "./family.js";
+import { convolutionAdds, defineFamily, type Inference } from "./family.js";
 import { positionKey } from "./position-key.js";
 import { LC0_POLICY_PLACES } from "./regroup-moves.js";
 
@@ -224,10 +224,23 @@ function lc0Inference(network: Lc0): Inference {
 
 let room: Lc0Batch | undefined; // one for all: the core's memory is never given back
 
+function multiplyAdds(config: Lc0Config): number {
+  const { width, blocks, squeeze, policyWidth, valueWidth, valueHidden } = config;
+  const block = 2 * convolutionAdds(width, width, 9) + 3 * width * squeeze;
+  const policy =
+    config.policyHead === "convolution"
+      ? convolutionAdds(width, policyWidth, 9) + convolutionAdds(policyWidth, POLICY_PLANES, 9)
+      : convolutionAdds(width, policyWidth, 1) + 64 * policyWidth * MOVE_TABLES.moves1858.size;
+  const out = config.valueHead === "wdl" ? 3 : 1;
+  const value = convolutionAdds(width, valueWidth, 1) + (64 * valueWidth + out) * valueHidden;
+  return convolutionAdds(LC0_PLANES, width, 9) + blocks * block + policy + value;
+}
+
 export const LC0 = defineFamily<Lc0Config, Lc0>({
   sizes: {},
   schema: SCHEMA,
   network: Lc0,
+  multiplyAdds,
   inference: lc0Inference,
   suffixes: [".pb.gz", ".pb"],
 });

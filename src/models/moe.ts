@@ -332,10 +332,26 @@ function moeInference(network: Moe): Inference {
   };
 }
 
+const TYPICAL_MOVES = 35; // legal ones, in a middlegame
+
+/** Of a position of which TYPICAL_MOVES are asked about. */
+function multiplyAdds(config: MoeConfig): number {
+  const { width, layers, hidden, experts: count, topK, gated, linked, buckets } = config;
+  const rows = FEN_TOKENS + TYPICAL_MOVES;
+  const hiddenLayer = (gated ? 3 : 2) * width * hidden * topK + width * count; // experts asked, and the router
+  const attending = 2 * FEN_TOKENS * width; // of one row: its scores, and what it takes from each token
+  const link = linked ? TYPICAL_MOVES * (2 * width * width + 2 * FEN_TOKENS * width) : 0;
+  const layer = rows * (4 * width * width + attending + hiddenLayer) + link;
+  // Nobody reads the states after the last layer: there they only give keys and values.
+  const spared = FEN_TOKENS * (2 * width * width + attending + hiddenLayer);
+  return layers * layer - spared + TYPICAL_MOVES * width * buckets;
+}
+
 export const MOE = defineFamily<MoeConfig, Moe>({
   sizes: MOE_SIZES,
   schema: SCHEMA,
   check: checkMoe,
   network: Moe,
+  multiplyAdds,
   inference: moeInference,
 });

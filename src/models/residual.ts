@@ -21,7 +21,7 @@ import {
   toPlanes,
   toSquares,
 } from "#tensor";
-import { defineFamily, type Inference } from "./family.js";
+import { convolutionAdds, defineFamily, type Inference } from "./family.js";
 import { pickMoves } from "./pick-moves.js";
 import { positionKey } from "./position-key.js";
 import { regroupMoves, selectMoves } from "./regroup-moves.js";
@@ -277,9 +277,24 @@ export function residualInference(network: Residual): Inference {
 
 let room: EncoderBatch | undefined; // one for all: the core's memory is never given back
 
+function multiplyAdds(config: ResidualConfig): number {
+  const { board, width, blocks, squeeze, headWidth, valueHidden } = config;
+  const { planes, moves } = BOARDS[board];
+  const block = 2 * convolutionAdds(width, width, 9) + 2 * width * squeeze;
+  const narrow = convolutionAdds(width, headWidth, 1);
+  const policy =
+    config.policyHead === "conv"
+      ? convolutionAdds(width, width, 9) + convolutionAdds(width, 73, 1)
+      : narrow + 64 * headWidth * MOVE_TABLES[moves].size;
+  const out = config.valueHead === "wdl" ? 3 : 1;
+  const value = narrow + (valueHidden > 0 ? (64 * headWidth + out) * valueHidden : headWidth * out);
+  return convolutionAdds(planes, width, 9) + blocks * block + policy + value;
+}
+
 export const RESIDUAL = defineFamily<ResidualConfig, Residual>({
   sizes: RESIDUAL_SIZES,
   schema: SCHEMA,
   network: Residual,
+  multiplyAdds,
   inference: residualInference,
 });
