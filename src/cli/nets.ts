@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { readBytes } from "#base";
 import { type NnueWeights, readNnueNetwork } from "#formats";
-import { findWeights, loadNetwork, nnueName, nnueParameters, shippedNets } from "#models";
+import { FAMILIES, findWeights, loadNetwork, nnueName, nnueParameters, shippedNets } from "#models";
 import { parametersOf } from "#tensor";
 import { RunFolder } from "#training";
 import { command } from "./command.js";
@@ -19,7 +19,8 @@ async function summarise(path: string): Promise<Record<string, unknown>> {
     return { file, ...describe(readNnueNetwork(await readBytes(file), file)) };
   const { family, network } = await loadNetwork(file);
   const parameters = parametersOf(network).reduce((sum, { data }) => sum + data.length, 0);
-  return { file, family, parameters, ...network.config, ...(await describeRun(path)) };
+  const multiplyAdds = FAMILIES[family].multiplyAdds(network.config);
+  return { file, family, parameters, multiplyAdds, ...network.config, ...(await describeRun(path)) };
 }
 
 /** How a run stands, if the path is one. */

@@ -1,53 +1,11 @@
-import { execFileSync } from "node:child_process";
 import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Random, UserError } from "#base";
-import { openSets } from "#data";
-import { FAMILIES } from "#models";
-import { parametersOf } from "#tensor";
-import {
-  listSettings,
-  parseRecipe,
-  parseSetting,
-  percent,
-  type Recipe,
-  RunFolder,
-  resolveRecipe,
-  resultShareOf,
-  type StepReport,
-  taskOf,
-  train,
-} from "#training";
+import { UserError } from "#base";
+import { listSettings, parseRecipe, parseSetting, percent, RunFolder, resolveRecipe } from "#training";
 import { STORE_OPTION } from "./cluster.js";
 import { command } from "./command.js";
 import { readRecipe } from "./recipe-files.js";
-import { threadsEach, withExchange } from "./training-cluster.js";
-
-const duration = (seconds: number) =>
-  seconds < 90
-    ? `${Math.ceil(seconds)} s`
-    : seconds < 5400
-      ? `${Math.ceil(seconds / 60)} min`
-      : `${(seconds / 3600).toFixed(1)} h`;
-
-/** The first steps are slow and few: what they say of the time left means nothing. */
-const MEANINGFUL = { steps: 20, ms: 5000 };
-
-function describeStep({ step, steps, epoch, loss, positionsPerSecond }: StepReport, startStep: number, ms: number) {
-  const done = step - startStep;
-  const left = ((ms / 1000) * (steps - step)) / Math.max(1, done);
-  const isKnown = done >= MEANINGFUL.steps && ms >= MEANINGFUL.ms;
-  return `epoch ${epoch}, step ${step} of ${steps} (${percent(step / steps)}), loss ${loss.toFixed(3)}, ${Math.round(positionsPerSecond)} positions/s${isKnown ? `, ${duration(left)} left` : ""}`;
-}
-
-/** The settings that are not the family's defaults, in a line; all of them stand in the run's config.json. */
-function describeSettings({ train: { family, size, data, validation, ...train }, task, model }: Recipe): string {
-  const defaults = Object.fromEntries(listSettings(family, size).map(({ key, default: preset }) => [key, preset]));
-  const changed = Object.entries({ ...train, ...task, ...model })
-    .filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(defaults[key]))
-    .map(([key, value]) => `${key} ${typeof value === "string" ? value : JSON.stringify(value)}`);
-  return [`${family}, ${size}`, ...changed].join(", ");
-}
+import { quoted, trainWithProgress } from "./training.js";
+import { threadsEach } from "./training-cluster.js";
 
 /** The settings of a run that was begun before. */
 async function settingsOf(folder: string): Promise<Record<string, unknown>> {
@@ -55,23 +13,6 @@ async function settingsOf(folder: string): Promise<Record<string, unknown>> {
   const { train } = resolveRecipe({ family: config.family, size: config.size }, folder);
   const known = new Set(listSettings(train.family).map(({ key }) => key));
   return Object.fromEntries(Object.entries(config).filter(([key]) => known.has(key)));
-}
-
-/** A word of a command line, quoted if it must be. */
-const quoted = (word: string) => (/^[\w./:@=+-]+$/.test(word) ? word : JSON.stringify(word));
-
-/** The commit of the program, if it runs from a clone. */
-function gitCommit(): string {
-  const folder = fileURLToPath(new URL("../..", import.meta.url));
-  try {
-    return execFileSync("git", ["rev-parse", "HEAD"], {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "ignore"],
-      encoding: "utf8",
-    }).trim();
-  } catch {
-    return "unknown";
-  }
 }
 
 export default command({
@@ -131,50 +72,14 @@ export default command({
       },
       where,
     );
-    const { train: config, model } = recipe;
-    const task = taskOf(config.family);
-    if (config.data.length === 0)
-      throw new UserError("DATA_NONE", `${where}: no data to learn from. Name it with --data FILE.`);
     const folder = run ?? `runs/${basename(where).replace(/\.ya?ml$/, "")}`;
-    const network = FAMILIES[config.family].build(model, new Random(1));
-    const parameters = parametersOf(network).reduce((sum, { data: weights }) => sum + weights.length, 0);
-    io.note(`${describeSettings(recipe)}; ${parameters} parameters`);
-    const sets = { folder: `${folder}/data`, resultShare: resultShareOf(recipe), ...io };
-    const paths = await openSets(config.data, { ...sets, role: "learn" });
-    const source = await task.open(paths, recipe, config.limit);
-    const judged = await openSets(config.validation, { ...sets, role: "judge" });
-    const judges = judged.length > 0 ? await task.open(judged, recipe) : undefined;
-    io.note(
-      `${source.positions} positions to learn, ${judges?.positions ?? 0} to judge by; everything is kept in ${folder}`,
-    );
-
-    let first: { step: number; time: number } | undefined;
-    const training = withExchange(
-      { cluster, store, workers, recipe, paths, data: source, run: folder },
-      io,
-      (exchange) =>
-        train(recipe, {
-          run: folder,
-          data: source,
-          validation: judges,
-          exchange,
-          resume,
-          signal: io.signal,
-          now: Date.now,
-          metadata: { git_commit: gitCommit() },
-          onProgress(report) {
-            first ??= { step: report.step - 1, time: performance.now() };
-            io.progress(describeStep(report, first.step, performance.now() - first.time));
-          },
-          onEpoch: (summary, judged) => io.print(task.describeEpoch(summary, judged)),
-        }),
-    );
-    const { history, ...result } = await training.finally(() => Promise.all([source.close(), judges?.close()]));
+    const options = { where, run: folder, resume, cluster, store, workers };
+    const { history, ...result } = await trainWithProgress(recipe, options, io);
     if (result.stopped === "interrupted")
       io.note(`Stopped and saved. Resume with: tabiya train --resume --run ${quoted(folder)}`);
     io.print(
       `${result.stopped}: ${result.steps} steps, ${Math.round(result.positionsPerSecond)} positions/s, waited for data ${percent(result.waitingForData)} of the time; best: ${result.checkpoint}`,
     );
-    return { ...result, run: folder, history };
+    return { ...result, history };
   },
 });
