@@ -1,19 +1,11 @@
 import { basename } from "node:path";
 import { UserError } from "#base";
-import { listSettings, parseRecipe, parseSetting, percent, RunFolder, resolveRecipe } from "#training";
+import { parseRecipe, parseSetting, percent, RunFolder, resolveRecipe, settingsOf } from "#training";
 import { STORE_OPTION } from "./cluster.js";
 import { command } from "./command.js";
 import { readRecipe } from "./recipe-files.js";
 import { quoted, trainWithProgress } from "./training.js";
 import { threadsEach } from "./training-cluster.js";
-
-/** The settings of a run that was begun before. */
-async function settingsOf(folder: string): Promise<Record<string, unknown>> {
-  const config = await (await RunFolder.open(folder)).config();
-  const { train } = resolveRecipe({ family: config.family, size: config.size }, folder);
-  const known = new Set(listSettings(train.family).map(({ key }) => key));
-  return Object.fromEntries(Object.entries(config).filter(([key]) => known.has(key)));
-}
 
 export default command({
   name: "train",
@@ -64,7 +56,9 @@ export default command({
     const recipe = resolveRecipe(
       {
         ...share,
-        ...(file === undefined ? await settingsOf(where) : parseRecipe(await readRecipe(file), file, { quick })),
+        ...(file === undefined
+          ? settingsOf(await (await RunFolder.open(where)).config())
+          : parseRecipe(await readRecipe(file), file, { quick })),
         ...Object.assign({}, ...(set ?? []).map(parseSetting)),
         ...(data && { data }),
         ...(validation && { validation }),

@@ -30,6 +30,6 @@ export {
 export type { MetricsLine } from "./run/metrics-log.js";
 export { type MetricsAdded, readAddedMetrics } from "./run/metrics-tail.js";
 export { RUN_STATES, type RunCheckpoint, RunFolder, type RunState, type RunStatus } from "./run/run-folder.js";
-export { listSettings, type Setting, trainable } from "./settings.js";
+export { listSettings, type Setting, settingsOf, trainable } from "./settings.js";
 export { type Judgement, type JudgeOptions, percent, type Task } from "./task.js";
 export { taskOf } from "./tasks.js";

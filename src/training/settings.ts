@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { FAMILIES, type Family, type FamilyName } from "#models";
-import { TRAIN_DEFAULTS, TRAIN_SCHEMA } from "./config.js";
+import { FAMILY_SCHEMA, TRAIN_DEFAULTS, TRAIN_SCHEMA } from "./config.js";
 import { taskOf } from "./tasks.js";
 
 /** A setting of a recipe, as a form or a help page shows it. */
@@ -31,6 +31,12 @@ export function listSettings(family: FamilyName, size?: string): Setting[] {
     ...list("task", task.fields, task.defaults),
     ...list("network", network.fields, network.sizes[String(training.size)] ?? {}),
   ];
+}
+
+/** The settings in a run's config, which holds more than these. */
+export function settingsOf(config: Values): Record<string, unknown> {
+  const known = new Set(listSettings(FAMILY_SCHEMA.parse(config.family)).map(({ key }) => key));
+  return Object.fromEntries(Object.entries(config).filter(([key]) => known.has(key)));
 }
 
 /** The families that can be trained, each with its sizes. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { processors, UserError } from "#base";
+import { type Calibrated, Calibration, processors, UserError } from "#base";
 import { NNUE, type Nnue, type Schema } from "#models";
 import type { BatchSource } from "../batches/batch-source.js";
 import { Batches } from "../batches/batches.js";
@@ -14,7 +14,7 @@ export interface NnueTaskConfig extends NnueTarget {
   everyRow: boolean;
 }
 
-export interface NnueJudgement extends Judgement {
+export interface NnueJudgement extends Judgement, Calibrated {
   // loss: mean square of the error of the expected score
   valueMae: number; // mean absolute error of the expected score, 0 to 1
   resultLoss: number; // mean square of the difference to the result of the game
@@ -68,10 +68,11 @@ export const NNUE_VALUE = defineTask({
     if (!judged) return trained;
     return `${trained}; unseen games: loss ${judged.loss.toFixed(5)}, value MAE ${judged.valueMae.toFixed(4)}, results ${judged.resultLoss.toFixed(4)}`;
   },
-  describe: ({ loss, valueMae, resultLoss }) => [
+  describe: ({ loss, valueMae, resultLoss, ...calibrated }) => [
     `loss             ${loss.toFixed(6)}  (mean square of the error of the expected score)`,
     `value MAE        ${valueMae.toFixed(4)}  (expected score, 0 to 1)`,
     `results          ${resultLoss.toFixed(4)}  (mean square of the difference to the games' results)`,
+    ...Calibration.describe(calibrated),
   ],
 });
 
@@ -85,6 +86,7 @@ async function judgeNnue(
   const trainer = await NnueTrainer.open(network, { batchSize, threads: threads || processors(), target });
   try {
     const start = performance.now();
+    const calibration = new Calibration(0, 1);
     const sums = { positions: 0, loss: 0, chance: 0, result: 0 };
     for await (const batch of source.batches({ size: batchSize })) {
       signal?.throwIfAborted();
@@ -95,7 +97,9 @@ async function judgeNnue(
         const chance = sigmoid((output * network.centipawns) / target.scoreScale);
         const result = (results[i] + 1) / 2;
         const wanted = sigmoid(scores[i] / target.scoreScale);
-        sums.chance += Math.abs(chance - wanted - target.resultShare * (result - wanted));
+        const mixed = wanted + target.resultShare * (result - wanted);
+        calibration.add(chance, mixed);
+        sums.chance += Math.abs(chance - mixed);
         sums.result += (chance - result) ** 2;
       });
       onProgress?.(sums.positions);
@@ -110,6 +114,7 @@ async function judgeNnue(
       loss: loss / positions,
       valueMae: chance / positions,
       resultLoss: result / positions,
+      ...calibration.result(),
     };
   } finally {
     await trainer.close();

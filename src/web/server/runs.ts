@@ -1,8 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isProcessAlive, makeFolder, messageOf, readText, UserError, writeFile } from "#base";
-import { findMistakes, openSets } from "#data";
-import { resolvePlayer } from "#engine";
 import { findWeights, shippedNets } from "#models";
 import {
   listSettings,
@@ -15,6 +13,7 @@ import {
 } from "#training";
 import type { StartRun } from "../protocol/requests.js";
 import type { MetricsPart, Mistakes, Recipes, RunDetail, RunSummary } from "../protocol/runs.js";
+import { judgePositions } from "../report/judged.js";
 import type { DataFiles } from "./data-files.js";
 import type { EventHub } from "./hub.js";
 import type { Program } from "./program.js";
@@ -284,22 +283,9 @@ export class Runs {
 
   private async findMistakes(id: string, checkpoint: string): Promise<Mistakes> {
     const { config } = await this.detail(id);
-    const isUnseen = Array.isArray(config.validation) && config.validation.length > 0;
-    const sets = (isUnseen ? config.validation : config.data) as string[];
-    const resultShare = Number(config.resultShare ?? 0);
-    const scoreScale = Number(config.scoreScale ?? 400);
-    const { signal } = this.quit;
-    const [file] = await openSets(
-      sets.map((set) => join(this.program.folder, set)),
-      { folder: `${this.path(id)}/data`, role: isUnseen ? "judge" : "learn", resultShare, note: () => {}, signal },
-    );
-    const player = await resolvePlayer(`${checkpoint}@${config.family === "nnue" ? "ab" : "none"}`);
-    try {
-      const found = await findMistakes(player, file, { sample: SAMPLE, resultShare, scoreScale, signal });
-      return { data: basename(file), isUnseen, positions: found.slice(0, BOARDS), sampled: found.length };
-    } finally {
-      await player.close();
-    }
+    const options = { home: this.program.folder, sample: SAMPLE, signal: this.quit.signal };
+    const { file, isUnseen, positions } = await judgePositions({ path: this.path(id), config }, checkpoint, options);
+    return { data: basename(file), isUnseen, positions: positions.slice(0, BOARDS), sampled: positions.length };
   }
 }
 

@@ -1,3 +1,4 @@
+// What runs have measured and how they were set, side by side: for the page, for `tabiya compare` and for reports.
 import type { MetricsLine } from "#training";
 
 /** A curve: steps, and a value at each. */
@@ -8,6 +9,9 @@ export interface Curve {
 
 export const KINDS = ["train", "validation"] as const;
 export type Kind = (typeof KINDS)[number];
+
+/** Colours of curves, of the same order everywhere; they can be told apart in both themes. */
+export const COLORS = ["#3f9ddb", "#e08a3c", "#46a86b", "#c864b0", "#b59a1f", "#d9605f", "#5c6fd6", "#2ca6a4"];
 
 /** What can be drawn of some runs: every number that was measured, the loss first. */
 export function metricNames(runs: Iterable<readonly MetricsLine[]>): string[] {
