@@ -22,8 +22,8 @@ const STEPS: readonly { date: string; step: (settings: Settings) => Settings }[]
       settings.family === "decoder" ? { thinking: false, thinkingWeight: 1, ...settings } : settings,
   },
   {
-    date: "2026-11-18", // and saw all boards
-    step: (settings) => (settings.family === "decoder" ? { skipBoards: 0, ...settings } : settings),
+    date: "2026-11-18", // and saw all boards, whose tokens weighed the same
+    step: (settings) => (settings.family === "decoder" ? { skipBoards: 0, changeWeight: 1, ...settings } : settings),
   },
   {
     date: "2026-11-18", // and moves were their tokens alone

@@ -221,7 +221,14 @@ function decoder(): BenchNet {
   const [n, parts, context] = [8, 4, 4];
   const random = new Random(1);
   const model = DECODER.build(PEER, random);
-  const weights = { boardWeight: 1, moveWeight: 1, winLossWeight: 1, drawWeight: 1, thinkingWeight: 1 };
+  const weights = {
+    boardWeight: 1,
+    changeWeight: 1,
+    moveWeight: 1,
+    winLossWeight: 1,
+    drawWeight: 1,
+    thinkingWeight: 1,
+  };
   const settings = { context, resultShare: 0, boardShare: 1, skipBoards: 0, thinking: false, ...weights };
   const { loss } = decoderObjective(model, settings, n / parts);
   const size = n * context * POSITION_TOKENS;
@@ -234,6 +241,7 @@ function decoder(): BenchNet {
     tokens,
     values: floats(size, () => random.next()),
     boardTargets: integers(size, 41, random),
+    changes: new Float32Array(size),
     moveTargets: integers(size, 1924, random),
     winLossTargets: floats(size, () => random.next() * 2 - 1),
     drawTargets: floats(size, () => random.next()),

@@ -10,6 +10,7 @@ export interface DecoderTaskConfig {
   boardShare: number;
   skipBoards: number;
   boardWeight: number;
+  changeWeight: number;
   moveWeight: number;
   winLossWeight: number;
   drawWeight: number;
@@ -48,7 +49,7 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
   const next = input("boardTargets", [n, length], "int32").slice(0, 0, read).transpose().reshape([-1]);
   const boardLogits = network.board.apply(causal); // [length * read, 41]
   const isNext = next.greater(-1).cast("float32");
-  const board = weighted(crossEntropy(boardLogits, next.maximum(0)), isNext);
+  const board = weighted(crossEntropy(boardLogits, next.maximum(0)), boardWeights(isNext, config, n, read));
   const isRight = boardLogits.argmax().cast("int32").equal(next).cast("float32");
 
   const prefix = network.read(x, GAME_BLOCKS).reshape([context, POSITION_TOKENS, n, -1]);
@@ -110,6 +111,20 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
       draw: network.expectedDraw(drawLogits),
     },
   };
+}
+
+/** What each of the next tokens [length * read] weighs in the loss of boards: those that the last move changed weigh more. */
+export function boardWeights(
+  isNext: Tensor,
+  { context, changeWeight }: DecoderTaskConfig,
+  n: number | "n",
+  read: number | "n",
+): Tensor {
+  const changes = input("changes", [n, context * POSITION_TOKENS])
+    .slice(0, 0, read)
+    .transpose()
+    .reshape([-1]);
+  return isNext.add(changes.mul(changeWeight - 1));
 }
 
 /** Some of the arrays of a batch. */

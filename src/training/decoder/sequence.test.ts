@@ -27,6 +27,7 @@ function describe(rows: SequenceRows, row: number): string[] {
     if (rows.winLossTargets[i] !== IGNORE) parts.push(`wl ${rows.winLossTargets[i]}`);
     if (rows.drawTargets[i] !== IGNORE) parts.push(`d ${rows.drawTargets[i]}`);
     if (rows.values[i] !== 0) parts.push(`holds ${rows.values[i]}`);
+    if (rows.changes[i] === 1) parts.push("changed");
     const text = parts.join(" ");
     const [last, count = "1"] = lines.at(-1)?.split(" x") ?? [];
     if (last === text) lines[lines.length - 1] = `${text} x${Number(count) + 1}`;
@@ -50,11 +51,11 @@ test("two positions of a game, token by token", () => {
     "e2e4 > wl_value wl 0.25",
     "wl_value > d_value d 0.5 holds 0.25",
     "d_value > start_pos holds 0.5",
-    "start_pos > q",
-    "q > q x63",
+    "start_pos > q changed",
+    "q > q changed x63",
     "q > end_pos",
     "end_pos > castling_-",
-    "castling_- > black_to_move",
+    "castling_- > black_to_move changed",
     "black_to_move > generic_move policy e7e5",
     "e7e5 > wl_value wl -0.25",
     "wl_value > d_value d 0.75 holds -0.25",
@@ -83,11 +84,11 @@ test("a thought of two variations, token by token", () => {
     ],
   });
   const board = (square: string, side: string) => [
-    `start_pos > ${square}`,
-    `${square} > ${square} x63`,
+    `start_pos > ${square} changed`,
+    `${square} > ${square} changed x63`,
     `${square} > end_pos`,
     "end_pos > castling_-",
-    `castling_- > ${side}`,
+    `castling_- > ${side} changed`,
   ];
   assert.deepEqual(describe(rows, 0), [
     "start_pos",
@@ -140,8 +141,8 @@ test("a move whose board is skipped is said at the value before it", () => {
     "e7e5 > wl_value wl -0.25",
     "wl_value > d_value d 0.75 holds -0.25",
     "d_value > start_pos holds 0.75",
-    "start_pos > N",
-    "N > N x63",
+    "start_pos > N changed",
+    "N > N changed x63",
   ]);
   assert.deepEqual([...rows.blocks.subarray(66, 76)], [0, 0, 68, 69, 70, 71, 72, 73, 74, 74]);
   const lists = moveLists(rows, 3);

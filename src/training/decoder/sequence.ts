@@ -56,6 +56,7 @@ export class SequenceRows {
   readonly slots: Int32Array<ArrayBuffer>; // 0..67 in a board, else NO_SLOT
   readonly blocks: Int32Array<ArrayBuffer>; // the tokens of a board share a number; every other has its own
   readonly boardTargets: Int32Array<ArrayBuffer>; // of the board head's 41
+  readonly changes: Float32Array<ArrayBuffer>; // 1 where that is a token of a board that the last move changed
   readonly moveTargets: Int32Array<ArrayBuffer>; // of moves1924
   readonly moveMask: Uint8Array<ArrayBuffer>; // 1 where the policy is to say it
   readonly thinkingMask: Uint8Array<ArrayBuffer>; // 1 where the thinking policy is
@@ -72,6 +73,7 @@ export class SequenceRows {
     this.slots = new Int32Array(size).fill(NO_SLOT);
     this.blocks = Int32Array.from({ length: size }, (_, i) => i % length);
     this.boardTargets = new Int32Array(size).fill(IGNORE);
+    this.changes = new Float32Array(size);
     this.moveTargets = new Int32Array(size).fill(IGNORE);
     this.moveMask = new Uint8Array(size);
     this.thinkingMask = new Uint8Array(size);
@@ -86,7 +88,7 @@ export class SequenceRows {
   writeGame(row: number, steps: readonly Step[], isSkipped: (step: number) => boolean = () => false): void {
     const writer = new RowWriter(this, row);
     for (const [i, step] of steps.entries()) {
-      const speaker = i > 0 && isSkipped(i) ? writer.last : writer.board(step.board);
+      const speaker = i > 0 && isSkipped(i) ? writer.last : writer.board(step.board, steps[i - 1]?.board);
       writer.expect(GENERIC_MOVE);
       writer.move(step.move, step, speaker, "policy");
     }
@@ -103,7 +105,7 @@ export class SequenceRows {
       variation.forEach((step, i) => {
         if (i > 0) writer.expect(CONTINUE_VARIATION);
         writer.move(step.move, step, speaker, "thinking");
-        speaker = writer.board(step.board);
+        speaker = writer.board(step.board, i > 0 ? variation[i - 1].board : board);
       });
       speaker = writer.token(TOKENS.endVariation);
     }
@@ -124,7 +126,6 @@ class RowWriter {
   private readonly start: number;
   private readonly end: number;
   private expected: number | undefined;
-  private boards = 0;
 
   constructor(
     private readonly to: SequenceRows,
@@ -154,13 +155,16 @@ class RowWriter {
     return this.at++;
   }
 
-  /** Writes a board; returns the place of its last token. The first board of a row cannot be known, and is not learnt. */
-  board(tokens: ArrayLike<number>): number {
+  /**
+   * Writes a board and what a move made of the one before it; returns the place of its last token. The first board of a row
+   * has none before it, cannot be known, and is not learnt.
+   */
+  board(tokens: ArrayLike<number>, before?: ArrayLike<number>): number {
     const { to } = this;
     const block = this.at - this.start;
-    const isFirst = this.boards++ === 0;
     for (let slot = 0; slot < BOARD_TOKENS; slot++) {
-      const place = isFirst ? this.token(tokens[slot], IGNORE) : this.token(tokens[slot]);
+      const place = before ? this.token(tokens[slot]) : this.token(tokens[slot], IGNORE);
+      if (before && tokens[slot] !== before[slot]) to.changes[place - 1] = 1;
       to.slots[place] = slot;
       to.blocks[place] = block;
     }

@@ -27,6 +27,12 @@ const SCHEMA: Schema<DecoderTaskConfig> = z.strictObject({
       "share of the boards of games that are left out, but the first of a window: the network must imagine them",
     ),
   boardWeight: factor.describe("in the loss, of the next token of a board"),
+  changeWeight: z
+    .number()
+    .positive()
+    .describe(
+      "of a token that the last move changed beside one that is copied: three or four of the 68 decide whether a board is right",
+    ),
   moveWeight: factor.describe("in the loss, of the move"),
   winLossWeight: factor.describe("in the loss, of the distribution of win minus loss"),
   drawWeight: factor.describe("in the loss, of the distribution of draws"),
@@ -43,6 +49,7 @@ export const DECODER_TASK = defineTask({
     boardShare: 1,
     skipBoards: 0,
     boardWeight: 1,
+    changeWeight: 1,
     moveWeight: 1,
     winLossWeight: 1,
     drawWeight: 1,

@@ -1,11 +1,11 @@
 import { type Decoder, drawCentres, POSITION_TOKENS, prefixMask, winLossCentres } from "#models";
 import { constant, crossEntropy, input, type Tensor, twoHot } from "#tensor";
 import type { Objective } from "../graph-learner.js";
-import { type DecoderTaskConfig, weighted } from "./objective.js";
+import { boardWeights, type DecoderTaskConfig, weighted } from "./objective.js";
 
 /** What its graph is fed. */
 export const thoughtInputs = ({ slots, squares }: Decoder): string[] => [
-  ...["tokens", "values", "blocks", "boardTargets", "speakers", "moves", "thinks", "winLoss", "draws"],
+  ...["tokens", "values", "blocks", "boardTargets", "changes", "speakers", "moves", "thinks", "winLoss", "draws"],
   ...(slots ? ["slots"] : []),
   ...(squares ? ["boards"] : []),
 ];
@@ -14,11 +14,8 @@ export const thoughtInputs = ({ slots, squares }: Decoder): string[] => [
  * The same for rows of games and thoughts, whose boards stand anywhere: attention follows the block ids, and the moves of
  * each row are given as lists. An entry says which token speaks, on which board the move is made, and what it is worth.
  */
-export function thoughtObjective(
-  network: Decoder,
-  { context, boardShare, boardWeight, moveWeight, thinkingWeight, winLossWeight, drawWeight }: DecoderTaskConfig,
-  n: number,
-): Objective {
+export function thoughtObjective(network: Decoder, config: DecoderTaskConfig, n: number): Objective {
+  const { context, boardShare, boardWeight, moveWeight, thinkingWeight, winLossWeight, drawWeight } = config;
   const { buckets, width } = network.config;
   const length = context * POSITION_TOKENS;
   const m = n * context; // moves
@@ -32,7 +29,7 @@ export function thoughtObjective(
   const boardLogits = network.board.apply(network.read(x.slice(1, 0, read), "causal"));
   const next = input("boardTargets", [n, length], "int32").slice(0, 0, read).transpose().reshape([-1]);
   const isNext = next.greater(-1).cast("float32");
-  const board = weighted(crossEntropy(boardLogits, next.maximum(0)), isNext);
+  const board = weighted(crossEntropy(boardLogits, next.maximum(0)), boardWeights(isNext, config, n, read));
   const isRight = boardLogits.argmax().cast("int32").equal(next).cast("float32");
 
   const prefix = network.read(x, prefixMask(input("blocks", [n, length], "int32"))); // [length * n, width]

@@ -21,7 +21,7 @@ export interface WindowEncoding {
 /** Windows of games: the tensors of SequenceRows that games need, and the legal moves of each position. */
 export type WindowArrays = Pick<
   SequenceRows,
-  "tokens" | "values" | "boardTargets" | "moveTargets" | "winLossTargets" | "drawTargets"
+  "tokens" | "values" | "boardTargets" | "changes" | "moveTargets" | "winLossTargets" | "drawTargets"
 > & {
   legal: { data: Int32Array<ArrayBuffer>; shape: [number, number] }; // [context * rows, k], the first positions of all rows first; of moves1924, then -1
 };
@@ -75,8 +75,17 @@ export class WindowEncoder {
         });
       }
     }
-    const { tokens, values, boardTargets, moveTargets, winLossTargets, drawTargets } = out;
-    const games = { tokens, values, boardTargets, moveTargets, winLossTargets, drawTargets, legal: table(legal) };
+    const { tokens, values, boardTargets, changes, moveTargets, winLossTargets, drawTargets } = out;
+    const games = {
+      tokens,
+      values,
+      boardTargets,
+      changes,
+      moveTargets,
+      winLossTargets,
+      drawTargets,
+      legal: table(legal),
+    };
     return thinking || skipBoards > 0
       ? { ...games, slots: out.slots, blocks: out.blocks, ...moveLists(out, context) }
       : games;
