@@ -1,9 +1,9 @@
 // Apache Parquet: tables of positions, with the columns of ChessDecoder's data or any others. docs/formats/parquet.md
-import type { FileMetaData } from "hyparquet";
+import type { ColumnMetaData, FileMetaData, RowGroup } from "hyparquet";
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
-import { compressors } from "hyparquet-compressors";
 import { type BasicType, ByteWriter, ParquetWriter, schemaFromColumnData } from "hyparquet-writer";
-import { createOutput, messageOf, type Output, openRandom, type RandomBytes, UserError } from "#base";
+import { assert, createOutput, messageOf, type Output, openRandom, type RandomBytes, UserError } from "#base";
+import { checkColumn, pageCompressors } from "./parquet-pages.js";
 import { badRecord, type DataRecord, type OnBad, type RecordReader, type RecordWriter, throwBad } from "./record.js";
 import { explainShard, shardPaths } from "./shards.js";
 import { readSidecar, writeSidecar } from "./sidecar.js";
@@ -18,6 +18,7 @@ export const DECODER_COLUMNS = [
 export const VARIATION_COLUMNS = ["variations", "mcts_action", "mcts_value"] as const;
 
 const GROUP_ROWS = 65_536; // rows held in memory before they are written
+const MOST_VALUES = 1 << 26; // of one column in one group of rows, all of which is in memory at once
 
 /** Columns that are whole numbers; other numbers are doubles. */
 const INTEGERS = new Set(["ply", "score", "result", "visits", "plies_left", "move_index"]);
@@ -26,6 +27,7 @@ interface Table {
   path: string;
   file: RandomBytes;
   metadata: FileMetaData;
+  columns: string[];
 }
 
 const asyncBuffer = (file: RandomBytes) => ({
@@ -36,9 +38,9 @@ const asyncBuffer = (file: RandomBytes) => ({
 async function openTable(path: string, file: RandomBytes): Promise<Table> {
   let problem: string | undefined;
   try {
-    const table = { path, file, metadata: await parquetMetadataAsync(asyncBuffer(file)) };
-    problem = problemOf(table);
-    if (problem === undefined) return table;
+    const metadata = await parquetMetadataAsync(asyncBuffer(file));
+    problem = problemOf(file, metadata);
+    if (problem === undefined) return { path, file, metadata, columns: columnsOf(metadata) };
   } catch (error) {
     problem = messageOf(error);
   }
@@ -46,7 +48,7 @@ async function openTable(path: string, file: RandomBytes): Promise<Table> {
   throw new UserError("PARQUET_FILE", `${path}: not a whole Parquet file (${problem}).`);
 }
 
-const columnsOf = ({ metadata }: Table): string[] => {
+const columnsOf = (metadata: FileMetaData): string[] => {
   const names: string[] = [];
   // The tree stands as a list, parents before children; the columns are the root's children.
   let at = 1;
@@ -77,18 +79,26 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item) ?? null]));
 }
 
+/** Where the pages of a column stand in the file. */
+function bytesOf(chunk: ColumnMetaData): { start: number; end: number } {
+  const start = Number(chunk.dictionary_page_offset || chunk.data_page_offset);
+  return { start, end: start + Number(chunk.total_compressed_size) };
+}
+
 /** What a footer says that cannot be: a damaged one would make the reader look for rows that nobody has. */
-function problemOf({ file, metadata }: Table): string | undefined {
+function problemOf(file: RandomBytes, metadata: FileMetaData): string | undefined {
   const rows = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
   if (rows !== Number(metadata.num_rows)) return `its groups have ${rows} rows, but it says ${metadata.num_rows}`;
   for (const [index, group] of metadata.row_groups.entries()) {
+    if (!(group.num_rows >= 0)) return `group ${index} has ${group.num_rows} rows`;
     for (const { meta_data: chunk } of group.columns) {
       if (!chunk) return `group ${index} has a column without a description`;
-      const start = Number(chunk.dictionary_page_offset ?? chunk.data_page_offset);
-      const end = start + Number(chunk.total_compressed_size);
+      const { start, end } = bytesOf(chunk);
       if (!(start >= 4 && end > start && end <= file.size))
         return `the column ${chunk.path_in_schema.join(".")} of group ${index} lies at bytes ${start} to ${end} of ${file.size}`;
       const values = Number(chunk.num_values);
+      if (!(values >= 0 && values <= MOST_VALUES))
+        return `the column ${chunk.path_in_schema.join(".")} of group ${index} has ${values} values; expected up to ${MOST_VALUES}, write it in smaller groups of rows`;
       if (chunk.path_in_schema.length === 1 && values !== Number(group.num_rows))
         return `the column ${chunk.path_in_schema[0]} of group ${index} has ${values} values for ${group.num_rows} rows`;
     }
@@ -109,13 +119,12 @@ export async function openParquet(
     });
     const table = await openTable(shard, file);
     tables.push(table);
-    const found = columnsOf(table);
-    const missing = ["fen", ...columns].filter((name) => !found.includes(name));
+    const missing = ["fen", ...columns].filter((name) => !table.columns.includes(name));
     if (missing.length > 0) {
       for (const opened of tables) opened.file.close();
       throw new UserError(
         "PARQUET_COLUMN",
-        `${shard}: the column${missing.length > 1 ? "s" : ""} ${missing.join(", ")} ${missing.length > 1 ? "are" : "is"} missing. It has: ${found.join(", ")}.`,
+        `${shard}: the column${missing.length > 1 ? "s" : ""} ${missing.join(", ")} ${missing.length > 1 ? "are" : "is"} missing. It has: ${table.columns.join(", ")}.`,
       );
     }
   }
@@ -136,8 +145,7 @@ export async function openParquet(
         for (const { path: shard, file, metadata } of tables) {
           let rowStart = 0;
           for (const group of metadata.row_groups) {
-            const rowEnd = rowStart + Number(group.num_rows);
-            const rows = await readRows(shard, file, metadata, rowStart, rowEnd);
+            const rows = await readRows(shard, file, metadata, group, rowStart);
             const records: DataRecord[] = [];
             for (const row of rows) {
               const entries = Object.entries(row).map(([name, value]) => [name, plain(value)] as const);
@@ -147,7 +155,7 @@ export async function openParquet(
               record++;
             }
             done += Number(group.total_byte_size);
-            rowStart = rowEnd;
+            rowStart += Number(group.num_rows);
             yield records;
           }
         }
@@ -162,11 +170,17 @@ async function readRows(
   path: string,
   file: RandomBytes,
   metadata: FileMetaData,
+  group: RowGroup,
   rowStart: number,
-  rowEnd: number,
 ): Promise<Record<string, unknown>[]> {
+  const rowEnd = rowStart + Number(group.num_rows);
   try {
-    return await parquetReadObjects({ file: asyncBuffer(file), metadata, compressors, rowStart, rowEnd });
+    for (const { meta_data: chunk } of group.columns) {
+      assert(chunk, "a footer is checked when it is opened");
+      const { start, end } = bytesOf(chunk);
+      checkColumn(metadata.schema, chunk, file.read(start, end - start));
+    }
+    return await parquetReadObjects({ file: asyncBuffer(file), metadata, compressors: pageCompressors, rowStart, rowEnd }); // biome-ignore format: one thought
   } catch (error) {
     const problem = `rows ${rowStart} to ${rowEnd} cannot be read (${messageOf(error)}).`;
     throw new UserError("PARQUET_FILE", `${path}: ${problem}`, { cause: error });

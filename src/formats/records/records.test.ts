@@ -321,6 +321,49 @@ test("a damaged page or footer of Parquet is a message that names the file", asy
   }
 });
 
+test("no byte of a Parquet file can be damaged so that it is read for ever or takes memory without end", async () => {
+  const numbers = Array.from({ length: 20 }, (_, i) => i * i - 90);
+  const fen = { name: "fen", data: numbers.map((n) => `${START}${n % 3}`), type: "STRING" as const };
+  const tables: Parameters<typeof parquetWriteBuffer>[0][] = [
+    { columnData: [fen, { name: "score", data: numbers.map((n) => (n % 2 ? n : null)), type: "INT32" }] },
+    { columnData: [{ ...fen, encoding: "DELTA_BYTE_ARRAY" }, { name: "n", data: numbers, type: "INT32", encoding: "DELTA_BINARY_PACKED" }] }, // biome-ignore format: a row
+    { columnData: [fen, { name: "lines", data: numbers.map((n) => [{ n, moves: ["e2e4"] }]) }] },
+  ];
+  let refused = 0;
+  /** Reads a copy with one other byte; the files are many so that they can be read side by side. */
+  const damage = async (whole: Uint8Array, byte: number, value: number) => {
+    const path = at(`damaged-${byte}-${value}.parquet`);
+    writeFileSync(path, whole.with(byte, value));
+    await readAll(path, { onBad() {} }).catch((error: UserError) => {
+      assert.match(error.code ?? error.stack, /^PARQUET_/);
+      refused++;
+    });
+    rmSync(path);
+  };
+  for (const table of tables) {
+    const whole = new Uint8Array(parquetWriteBuffer({ codec: "UNCOMPRESSED", ...table }));
+    for (let first = 4; first < whole.length - 4; first += 32) {
+      const bytes = Array.from(whole.subarray(first, Math.min(first + 32, whole.length - 4)), (value, i) => [
+        first + i,
+        value,
+      ]);
+      await Promise.all(bytes.map(([byte, value]) => damage(whole, byte, value ^ (byte % 2 ? 0x80 : 3))));
+    }
+  }
+  assert.ok(refused > 300, `${refused} refused`);
+});
+
+test("a zstd frame that says it becomes more than its blocks can is refused before memory is taken", () => {
+  const frame = encodeFrame(new Uint8Array(300_000));
+  frame[4] = 0xe0; // the size of the content in 8 bytes: 2^40 and more
+  assert.throws(
+    () => decodeFrame(frame),
+    fails("BAGZ_FRAME", /it says that it becomes \d{8,} bytes, but its blocks become|too early/),
+  );
+  const long = Uint8Array.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 1, 0, 0]); // a window of 2 GB, one empty block
+  assert.throws(() => decodeFrame(long), fails("BAGZ_FRAME", /a window of 2147483648 bytes for 0 at most/));
+});
+
 test("Bagz offsets may stand in a file of their own", async () => {
   const contents = ["one", "", "three"].map((text) => new TextEncoder().encode(text));
   writeFileSync(at("apart.bag"), Buffer.concat(contents));

@@ -41,8 +41,51 @@ export function decodeFrame(frame: Uint8Array): Uint8Array {
     if ((header & 7) === 1 && header >> 3 === frame[5] && frame.length === 9 + frame[5]) return frame.subarray(9);
   }
   try {
-    return decompress(frame);
+    return decompressFrames(frame);
   } catch (error) {
     throw new UserError("BAGZ_FRAME", `damaged zstd data (${(error as Error).message}).`);
   }
+}
+
+const ORDINARY_WINDOW = 8 << 20; // bytes; more only with --long or --ultra
+
+/** The content of zstd frames. fzstd takes memory by what a frame says of itself, so that is held against its blocks first. */
+export function decompressFrames(bytes: Uint8Array): Uint8Array {
+  for (let at = 0; at < bytes.length; ) at = checkFrame(bytes, at);
+  return decompress(bytes);
+}
+
+/** Returns where the frame ends. */
+function checkFrame(bytes: Uint8Array, start: number): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const number = (at: number, size: number) => {
+    let value = 0;
+    for (let i = size - 1; i >= 0; i--) value = value * 256 + view.getUint8(at + i);
+    return value;
+  };
+  if (bytes.length - start < 8) throw new Error("the frame ends too early");
+  const magic = view.getUint32(start);
+  if ((magic & 0xf0ffffff) >>> 0 === 0x502a4d18) return start + 8 + number(start + 4, 4); // a frame to skip
+  if (magic !== MAGIC) throw new Error("not a zstd frame");
+  const flags = bytes[start + 4];
+  const single = (flags >> 5) & 1;
+  const dictionaryBytes = [0, 1, 2, 4][flags & 3];
+  const sizeBytes = flags >> 6 === 0 ? single : 1 << (flags >> 6);
+  const window = single ? 0 : 2 ** (10 + (bytes[start + 5] >> 3));
+  let at = start + 6 - single + dictionaryBytes;
+  const size = number(at, sizeBytes) + (sizeBytes === 2 ? 256 : 0);
+  at += sizeBytes;
+  let most = 0; // bytes that the blocks can become
+  for (let last = 0; last === 0; ) {
+    const header = number(at, 3);
+    last = header & 1;
+    const type = (header >> 1) & 3;
+    if (type === 3) throw new Error("invalid block type");
+    most += type === 2 ? LARGEST_BLOCK : header >> 3;
+    at += 3 + (type === 1 ? 1 : header >> 3);
+    if (at > bytes.length) throw new Error("the frame ends too early");
+  }
+  if (size > most) throw new Error(`it says that it becomes ${size} bytes, but its blocks become ${most} at most`);
+  if (window > Math.max(most, ORDINARY_WINDOW)) throw new Error(`a window of ${window} bytes for ${most} at most`);
+  return at + ((flags >> 2) & 1) * 4;
 }
