@@ -1,7 +1,14 @@
 import { messageOf, Random, readBytes, UserError } from "#base";
 import { VALUE_SCALE_CP } from "#chess";
 import { isLc0, readLc0 } from "#formats";
-import { type NamedTensor, parametersOf, readSafetensors, toFloat32, writeSafetensors } from "#tensor";
+import {
+  type NamedTensor,
+  parametersOf,
+  readSafetensors,
+  toFloat32,
+  withParameterLimit,
+  writeSafetensors,
+} from "#tensor";
 import { FAMILIES, type FamilyName, isFamily } from "./families.js";
 import type { Network } from "./family.js";
 import { Lc0 } from "./lc0.js";
@@ -55,7 +62,7 @@ export function readNetwork(bytes: Uint8Array, path: string): { family: FamilyNa
   if (isLc0(bytes)) return { family: "lc0", network: Lc0.of(readLc0(bytes, path), new Random(1)) };
   const { tensors, metadata } = readSafetensors(bytes, path);
   const family = familyIn(metadata, path);
-  const network: Network = FAMILIES[family].build(parseConfig(path, family, metadata.config), new Random(1));
+  const network = buildFor(path, family, parseConfig(path, family, metadata.config), tensors);
   fill(path, network, tensors);
   if (Number(metadata.scoreScale) > 0) network.scoreScale = Number(metadata.scoreScale);
   return { family, network };
@@ -66,6 +73,18 @@ function parseConfig(path: string, family: FamilyName, text: string) {
     return FAMILIES[family].parse(JSON.parse(text));
   } catch (error) {
     throw new UserError("WEIGHTS_CONFIG", `${path}: its description of the network is damaged: ${messageOf(error)}`);
+  }
+}
+
+/** A network that is no larger than the tensors it is to hold. */
+function buildFor(path: string, family: FamilyName, config: object, tensors: readonly NamedTensor[]): Network {
+  const values = tensors.reduce((sum, { data }) => sum + data.length, 0);
+  try {
+    return withParameterLimit(values, () => FAMILIES[family].build(config, new Random(1)));
+  } catch (error) {
+    if (!(error instanceof UserError && error.code === "TENSOR_LIMIT")) throw error;
+    const what = `its description is of a larger network than its tensors, which have ${values} values, can fill`;
+    throw new UserError("WEIGHTS_CONFIG", `${path}: ${what}. The file is damaged.\nIt says: ${JSON.stringify(config)}`);
   }
 }
 

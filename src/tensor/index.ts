@@ -20,7 +20,7 @@ export { rotary, rotaryTables } from "./ops/rotary.js";
 export { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
 export type { TrainKernels } from "./optimisers/kernels.js";
 export { type Optimiser, RULE_BYTES, writeRule } from "./optimisers/optimiser.js";
-export { full, normal, Parameter, parameter, parametersOf, uniform } from "./parameter.js";
+export { full, normal, Parameter, parameter, parametersOf, uniform, withParameterLimit } from "./parameter.js";
 export {
   loadSafetensors,
   type NamedTensor,

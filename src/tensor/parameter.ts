@@ -35,12 +35,26 @@ export const uniform =
   (shape) =>
     Float32Array.from({ length: count(shape) }, () => (random.next() * 2 - 1) * bound);
 
+let left = Number.POSITIVE_INFINITY; // values that parameters may still have
+
+/** Builds a model that may have no more than `limit` values: a damaged description of one may ask for any number. */
+export function withParameterLimit<T>(limit: number, build: () => T): T {
+  left = limit;
+  try {
+    return build();
+  } finally {
+    left = Number.POSITIVE_INFINITY;
+  }
+}
+
 /** Something to learn, or (`trainable: false`) to carry along, as the running averages of a batch norm. */
 export function parameter(
   shape: readonly number[],
   initial: Initialiser | Float32Array,
   options: { name?: string; trainable?: boolean } = {},
 ): Parameter {
+  left -= count(shape);
+  if (left < 0) throw new UserError("TENSOR_LIMIT", `There is no room for a parameter of shape [${shape}].`);
   const data = typeof initial === "function" ? initial(shape) : initial;
   if (data.length !== count(shape)) {
     throw new UserError("TENSOR_SHAPE", `A parameter of shape [${shape}] cannot have ${data.length} values.`);
