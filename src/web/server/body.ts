@@ -11,7 +11,10 @@ export async function* chunksOf(request: Request, limit: number): AsyncGenerator
   const reader = request.body?.getReader();
   try {
     for (;;) {
-      const { value, done } = (await reader?.read()) ?? { done: true, value: undefined };
+      const next = await reader?.read().catch((error: unknown) => {
+        throw new UserError("BODY_ABORTED", "The request ended in the middle of its body.", { cause: error });
+      });
+      const { value, done } = next ?? { done: true, value: undefined };
       if (done) return;
       bytes += value.length;
       if (bytes > limit) throw tooLarge();

@@ -179,6 +179,22 @@ test("a thousand malformed requests get short answers, and the server lives", as
   assert.deepEqual(notes, []);
 });
 
+test("a request whose sender goes away in the middle of it is no trouble of ours", async () => {
+  const { port } = new URL(base);
+  const head = `POST /api/runs HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n`;
+  const before = notes.length;
+  await new Promise((resolve) => {
+    const socket = connect(Number(port), "127.0.0.1", () => {
+      socket.write(`${head}Content-Length: 500\r\n\r\n{"name":`);
+      setTimeout(() => socket.destroy(), 50);
+    });
+    socket.on("close", resolve);
+  });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.deepEqual(notes.slice(before), []);
+  assert.equal((await fetch(`${base}/api/health`)).status, 200);
+});
+
 test("a file is uploaded, looked into, and not written over", async () => {
   const game = '[Event "x"]\n[Result "1-0"]\n\n1. e4 { [%eval 0.3] } e5 2. Qh5 Ke7 3. Qxe5# 1-0\n\n';
   const response = await api("data/games.pgn", { method: "PUT", body: game });
