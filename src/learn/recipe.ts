@@ -51,7 +51,7 @@ export type LearnRecipe = z.output<typeof SCHEMA>;
 export function parseLearnRecipe(text: string, where: string): LearnRecipe {
   let values: unknown;
   try {
-    values = parseYaml(text);
+    values = parseYaml(text, { logLevel: "error" });
   } catch (error) {
     throw new UserError("RECIPE_SYNTAX", `${where}: not YAML: ${messageOf(error)}`);
   }

@@ -22,7 +22,7 @@ export function parseRecipe(text: string, file: string, { quick = false } = {}):
 function parseValues(text: string, file: string): Record<string, unknown> {
   let values: unknown;
   try {
-    values = parseYaml(text);
+    values = parseYaml(text, { logLevel: "error" });
   } catch (error) {
     throw new UserError("RECIPE_SYNTAX", `${file}: not YAML: ${(error as Error).message}`);
   }
