@@ -10,7 +10,7 @@ const varint = (value) => {
 const message = (field, content) => [...varint(field * 8 + 2), ...varint(content.length), ...content];
 
 /** A network of one channel, no block, a convolutional policy and win, draw and loss. */
-function tinyFile() {
+export function tinyFile() {
   const layer = (field, count) =>
     message(field, [0x0d, 0, 0, 0x80, 0xbf, 0x15, 0, 0, 0x80, 0x3f, ...message(3, Array.from({ length: 2 * count }, (_, i) => i & 255))]); // biome-ignore format: -1 to 1
   const formats = [8, 1, 16, 2, 24, 4, 32, 2, 40, 2];

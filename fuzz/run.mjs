@@ -1,74 +1,97 @@
-// Throws damaged inputs at our parsers:  node fuzz/run.mjs [fen|san|uci|pgn|lc0] [--count N] [--seed S]
-// Without a target all take their turn, --count inputs each. One line of JSON per target; the first input that breaks a
-// property, crashes or hangs is printed with its seed, and the exit code is 1. Needs `npm run build`.
+// Throws damaged inputs at our readers:  node fuzz/run.mjs [TARGET...] [--count N] [--seed S] [--seconds T]
+// Without a target all take their turn, --count inputs each, or as many as come in --seconds. One line of JSON per target; the first input that breaks a
+// property, crashes, hangs or takes more memory than it may is printed with its seed, and the exit code is 1.
+// Needs `npm run build`. The targets are in targets.mjs.
 
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { Random } from "#base";
+import { TARGETS } from "./targets.mjs";
 
-const TARGETS = ["fen", "san", "uci", "pgn", "lc0"];
-const BATCH = 256; // inputs between two signs of life
-const PATIENCE = 30_000; // milliseconds without one
+const PATIENCE_MS = 10_000; // for one input
+const HEAP_MB = 512;
 
-async function fuzz({ target, count, seed }) {
-  const { next, check } = (await import(`./${target}.mjs`)).create(new Random(seed));
+async function fuzz({ target, count, seed, seconds, at }) {
+  // Some wait for others: their inputs are given side by side.
+  const { next, check, close, slots = 1 } = await TARGETS[target](new Random(seed));
+  const start = performance.now();
   let accepted = 0;
   let slowestMs = 0;
-  for (let i = 0; i < count; i++) {
-    const input = next();
-    if (i % BATCH === 0) parentPort.postMessage({ progress: i });
-    const start = performance.now();
-    try {
-      if (check(input)) accepted++;
-    } catch (error) {
-      parentPort.postMessage({ failure: { target, seed, i, input, error: error.stack } });
-      return;
+  let inputs = 0;
+  const work = async () => {
+    while (inputs < count && performance.now() - start < seconds * 1000) {
+      const i = inputs++;
+      const input = next();
+      Atomics.store(at, 0, i);
+      const before = performance.now();
+      try {
+        if (await check(input)) accepted++;
+      } catch (error) {
+        throw { i, ...show(input), error: error.stack };
+      }
+      slowestMs = Math.max(slowestMs, performance.now() - before);
     }
-    slowestMs = Math.max(slowestMs, performance.now() - start);
+  };
+  try {
+    await Promise.all(Array.from({ length: slots }, work));
+  } catch (failure) {
+    parentPort.postMessage({ failure: { target, seed, ...failure } });
+    return;
   }
-  parentPort.postMessage({ result: { target, seed, inputs: count, accepted, slowestMs: Math.round(slowestMs) } });
+  await close?.();
+  const took = Math.round((performance.now() - start) / 1000);
+  parentPort.postMessage({
+    result: { target, seed, inputs, accepted, slowestMs: Math.round(slowestMs), seconds: took },
+  });
 }
+
+const show = (input) => (typeof input === "string" ? { input } : { base64: Buffer.from(input).toString("base64") });
 
 /** Runs one target in a thread, so that a hang is noticed. */
 function watch(job) {
   return new Promise((resolve) => {
-    const worker = new Worker(new URL(import.meta.url), { workerData: job });
-    let at = 0;
-    const fail = (failure) => {
-      clearTimeout(timer);
-      console.log(JSON.stringify(failure));
-      worker.terminate();
-      resolve(false);
-    };
-    const late = () => fail({ target: job.target, seed: job.seed, error: `hangs after input ${at} of the seed` });
-    let timer = setTimeout(late, PATIENCE);
-    worker.on("message", ({ progress, failure, result }) => {
-      clearTimeout(timer);
-      if (failure) return fail(failure);
-      if (result) {
-        console.log(JSON.stringify(result));
-        return resolve(true);
-      }
-      at = progress;
-      timer = setTimeout(late, PATIENCE);
+    const at = new Int32Array(new SharedArrayBuffer(4)).fill(-1);
+    const worker = new Worker(new URL(import.meta.url), {
+      workerData: { ...job, at },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
-    worker.on("error", (error) => fail({ target: job.target, seed: job.seed, error: error.stack }));
+    const finish = (line, good) => {
+      clearInterval(timer);
+      console.log(JSON.stringify(line));
+      worker.terminate().then(() => resolve(good));
+    };
+    let last = -2;
+    const timer = setInterval(() => {
+      const now = Atomics.load(at, 0);
+      if (now === last) finish({ target: job.target, seed: job.seed, i: now, error: "hangs" }, false);
+      last = now;
+    }, PATIENCE_MS);
+    worker.on("message", ({ failure, result }) => finish(failure ?? result, failure === undefined));
+    worker.on("error", (error) =>
+      finish({ target: job.target, seed: job.seed, i: Atomics.load(at, 0), error: error.stack }, false),
+    );
   });
 }
 
 if (isMainThread) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { count: { type: "string", default: "100000" }, seed: { type: "string", default: "1" } },
+    options: {
+      count: { type: "string", default: "100000" },
+      seed: { type: "string", default: "1" },
+      seconds: { type: "string", default: "Infinity" }, // for each target
+    },
   });
-  const targets = positionals.length > 0 ? positionals : TARGETS;
-  const unknown = targets.find((target) => !TARGETS.includes(target));
+  const known = Object.keys(TARGETS);
+  const targets = positionals.length > 0 ? positionals : known;
+  const unknown = targets.find((target) => !known.includes(target));
   if (unknown !== undefined) {
-    console.error(`There is no target "${unknown}"; there are: ${TARGETS.join(", ")}.`);
+    console.error(`There is no target "${unknown}"; there are: ${known.join(", ")}.`);
     process.exit(1);
   }
+  const [count, seed, seconds] = [values.count, values.seed, values.seconds].map(Number);
   for (const target of targets) {
-    const done = await watch({ target, count: Number(values.count), seed: Number(values.seed) });
+    const done = await watch({ target, count, seed, seconds });
     if (!done) process.exitCode = 1;
   }
 } else {
