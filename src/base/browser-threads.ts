@@ -9,6 +9,7 @@ interface WorkerScope {
   onmessage: ((event: MessageEvent) => void) | null;
   close(): void;
 }
+declare const self: WorkerScope;
 
 /** Workers, the browser side. */
 export const threads: PlatformThreads = {
@@ -25,13 +26,12 @@ export const threads: PlatformThreads = {
   },
 
   parent() {
-    const scope = globalThis as unknown as WorkerScope;
     return {
-      post: (message, transfer = []) => scope.postMessage(message, [...transfer]),
+      post: (message, transfer = []) => self.postMessage(message, [...transfer]),
       listen(onMessage) {
-        scope.onmessage = (event) => onMessage(event.data);
+        self.onmessage = (event) => onMessage(event.data);
       },
-      close: async () => scope.close(),
+      close: async () => self.close(),
     };
   },
 

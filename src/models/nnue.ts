@@ -119,8 +119,10 @@ export function nnueLayout(architecture: "halfkp" | WideArchitecture): Uint8Arra
 
 /** Number of weights and biases. */
 export function nnueParameters(weights: NnueWeights): number {
-  const arrays = Object.values(weights).filter(ArrayBuffer.isView) as unknown as { length: number }[];
-  return arrays.reduce((sum, { length }) => sum + length, 0);
+  const counts = Object.values(weights).map((field) =>
+    field instanceof Int8Array || field instanceof Int16Array || field instanceof Int32Array ? field.length : 0,
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** One line about the architecture. */

@@ -412,9 +412,8 @@ export class TrainingRun {
 
   private async runAndCopy(feeds: Record<string, unknown>, fetches: Record<string, unknown>): Promise<void> {
     const results = await this.session.run(feeds as never);
-    for (const [name, fetch] of Object.entries(fetches)) {
-      (fetch as { data: Float32Array }).data.set((results[name] as unknown as { data: Float32Array }).data);
-    }
+    for (const [name, fetch] of Object.entries(fetches))
+      (fetch as { data: Float32Array }).data.set(results[name].data as Float32Array);
   }
 
   /** Copies of the parameters that this worker owns, or of their averages, by name. */

@@ -2,10 +2,10 @@ import { constant, type Node, type Op, type Signature, type Tensor } from "../gr
 import type { Parameter } from "../parameter.js";
 import { array64, count } from "../reference.js";
 
-interface Options {
+type Options = {
   epsilon: number;
   momentum: number; // weight of the batch in the running averages
-}
+};
 
 const rowsOf = (x: Tensor) => x.reshape([-1, x.dim(-1)]);
 
@@ -22,7 +22,7 @@ function statistics(node: Node) {
   const mean = rows.mean(0);
   const variance = rows.square().mean(0).sub(mean.square()).relu();
   const inverse = variance
-    .add((node.attributes as unknown as Options).epsilon)
+    .add((node.attributes as Options).epsilon)
     .sqrt()
     .reciprocal();
   const slope = scale.mul(inverse);
@@ -55,14 +55,14 @@ export const BATCH_NORM = {
     emit(node, _, emitter) {
       const [x, scale, bias, runningMean, runningVariance] = node.inputs;
       if (emitter.mode === "inference") {
-        const slope = scale.div(runningVariance.add((node.attributes as unknown as Options).epsilon).sqrt());
+        const slope = scale.div(runningVariance.add((node.attributes as Options).epsilon).sqrt());
         return emitter.value(x.mul(slope).add(bias.sub(runningMean.mul(slope))));
       }
       const { mean, variance, slope, shift } = statistics(node);
       return [x.mul(slope).add(shift), mean, variance].map((tensor) => emitter.value(tensor));
     },
     evaluate(node, [x, scale, bias]) {
-      const { epsilon } = node.attributes as unknown as Options;
+      const { epsilon } = node.attributes as Options;
       const c = x.shape.at(-1)!;
       const rows = count(x.shape) / c;
       const mean = new Float64Array(c);
@@ -87,7 +87,7 @@ export function statisticsOf(node: Node): { parameter: Parameter; next: Tensor }
   if (node.op !== "batchNorm") return [];
   const [x, , , runningMean, runningVariance] = node.inputs;
   const [, mean, variance] = node.outputs;
-  const { momentum } = node.attributes as unknown as Options;
+  const { momentum } = node.attributes as Options;
   const share = oneOver(rowsOf(x));
   const unbiased = variance.div(constant(1).sub(share)); // m / (m - 1), as PyTorch keeps it
   const blend = (old: Tensor, fresh: Tensor) => old.mul(1 - momentum).add(fresh.mul(momentum));

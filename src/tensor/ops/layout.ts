@@ -37,11 +37,11 @@ function neighbours(order: readonly number[]): number[][] {
   return groups;
 }
 
-interface Slice {
+type Slice = {
   axis: number;
   start: number;
   end: Dim | undefined;
-}
+};
 
 /** start and length of a slice along a dimension; the length is symbolic if it runs to the end of a symbolic one. */
 function range(dim: Dim, start: number, end: Dim | undefined): { from: number; length: Dim } | undefined {
@@ -150,13 +150,13 @@ export const LAYOUT = {
   },
   slice: {
     infer([x], attributes, fail) {
-      const { axis, start, end } = attributes as unknown as Slice;
+      const { axis, start, end } = attributes as Slice;
       const found =
         range(x.shape[axis], start, end) ?? fail(`has no elements ${start} .. ${end ?? "end"} on axis ${axis}`);
       return { shape: x.shape.with(axis, found.length), dtype: x.dtype };
     },
     gradient({ inputs: [x], attributes, outputs: [y] }, [dy]) {
-      const { axis, start } = attributes as unknown as Slice;
+      const { axis, start } = attributes as Slice;
       const dim = x.shape[axis];
       if (typeof dim === "string") {
         if (start === 0 || y.shape[axis] !== dim) throw new Error("internal: gradient of a slice of a symbolic axis");
@@ -166,13 +166,13 @@ export const LAYOUT = {
       return [dy!.pad(axis, from, dim - from - (y.shape[axis] as number))];
     },
     emit({ inputs: [{ shape }], outputs: [y], attributes }, [x], emitter) {
-      const { axis, start, end } = attributes as unknown as Slice;
+      const { axis, start, end } = attributes as Slice;
       const { from } = range(shape[axis], start, end)!;
       const to = typeof y.shape[axis] === "number" ? from + (y.shape[axis] as number) : 2 ** 31 - 1;
       return emitter.add("Slice", [x, ...[[from], [to], [axis]].map((list) => emitter.int64s(list))]);
     },
     evaluate({ attributes }, [x]) {
-      const { axis, start, end } = attributes as unknown as Slice;
+      const { axis, start, end } = attributes as Slice;
       const { from, length } = range(x.shape[axis], start, typeof end === "string" ? undefined : end)!;
       return fill(x.shape.with(axis, length as number), (index) => at(x, index.with(axis, index[axis] + from)));
     },

@@ -3,11 +3,11 @@ import { at, fill } from "../reference.js";
 import { broadcastShapes, type Shape } from "../shape.js";
 import { sumTo } from "./elementwise.js";
 
-interface Options {
+type Options = {
   transA: boolean;
   transB: boolean;
   alpha: number;
-}
+};
 
 const rows = (shape: Shape, transposed: boolean) => shape.at(transposed ? -1 : -2)!;
 const columns = (shape: Shape, transposed: boolean) => shape.at(transposed ? -2 : -1)!;
@@ -28,7 +28,7 @@ function outer(a: Tensor, b: Tensor, alpha: number): Tensor {
 export const MATMUL = {
   matmul: {
     infer([a, b], attributes, fail) {
-      const { transA, transB } = attributes as unknown as Options;
+      const { transA, transB } = attributes as Options;
       if (a.shape.length < 2 || b.shape.length < 2) fail("both need at least two axes");
       if (a.dtype !== b.dtype) fail(`types ${a.dtype} and ${b.dtype} differ; cast one of them`);
       const [k, l] = [columns(a.shape, transA), rows(b.shape, transB)];
@@ -42,7 +42,7 @@ export const MATMUL = {
       return { shape: [...batch, rows(a.shape, transA), columns(b.shape, transB)], dtype: a.dtype };
     },
     gradient({ inputs: [a, b], attributes }, [dy]) {
-      const { transA, transB, alpha } = attributes as unknown as Options;
+      const { transA, transB, alpha } = attributes as Options;
       if (!transA && b.shape.length === 2) {
         const [a2, dy2] = [flat(a), flat(dy!)];
         const db = transB ? outer(dy2, a2, alpha) : outer(a2, dy2, alpha);
@@ -57,7 +57,7 @@ export const MATMUL = {
       return [sumTo(da, a.shape), sumTo(db, b.shape)];
     },
     emit({ attributes }, [a, b], emitter) {
-      const { transA, transB, alpha } = attributes as unknown as Options;
+      const { transA, transB, alpha } = attributes as Options;
       if (!transA && !transB && alpha === 1) return emitter.add("MatMul", [a, b]);
       return emitter.add(
         "FusedMatMul",
@@ -67,7 +67,7 @@ export const MATMUL = {
       );
     },
     evaluate({ attributes }, [a, b]) {
-      const { transA, transB, alpha } = attributes as unknown as Options;
+      const { transA, transB, alpha } = attributes as Options;
       const batch = broadcastShapes(a.shape.slice(0, -2), b.shape.slice(0, -2)) as readonly number[];
       const inner = columns(a.shape, transA) as number;
       const shape = [...batch, rows(a.shape, transA) as number, columns(b.shape, transB) as number];

@@ -2,10 +2,10 @@ import type { Node, Op, Tensor } from "../graph.js";
 import { type Array64, array64, at, count, fill } from "../reference.js";
 import { multiplyDims, type Shape } from "../shape.js";
 
-interface Reduction {
+type Reduction = {
   axes: readonly number[];
   keep: boolean;
-}
+};
 
 const shapeOf = (shape: Shape, { axes, keep }: Reduction): Shape =>
   keep ? shape.map((dim, axis) => (axes.includes(axis) ? 1 : dim)) : shape.filter((_, axis) => !axes.includes(axis));
@@ -17,13 +17,13 @@ const kept = (x: Tensor, { inputs: [from], attributes }: Node): Tensor =>
 function reduce(onnx: string, start: number, join: (sum: number, x: number) => number, gradient: Op["gradient"]): Op {
   return {
     infer([x], attributes, fail) {
-      const options = attributes as unknown as Reduction;
+      const options = attributes as Reduction;
       if (options.axes.some((axis) => axis < 0 || axis >= x.shape.length)) fail(`there is no axis ${options.axes}`);
       return { shape: shapeOf(x.shape, options), dtype: x.dtype };
     },
     gradient,
     emit(node, [x], emitter) {
-      const { axes, keep } = node.attributes as unknown as Reduction;
+      const { axes, keep } = node.attributes as Reduction;
       const shape = node.inputs[0].shape;
       // Sums over leading axes of [..., c] are products with a row of ones: many times faster than ReduceSum.
       const leading = axes.length > 0 && axes.length < shape.length && axes.every((axis, i) => axis === i);
@@ -36,7 +36,7 @@ function reduce(onnx: string, start: number, join: (sum: number, x: number) => n
       return emitter.add(onnx, [x, emitter.int64s(axes)], { keepdims: Number(keep) });
     },
     evaluate(node, [x]) {
-      const options = node.attributes as unknown as Reduction;
+      const options = node.attributes as Reduction;
       const out = array64(shapeOf(x.shape, { ...options, keep: true }) as number[]).data.fill(start);
       const target: Array64 = { shape: shapeOf(x.shape, { ...options, keep: true }) as number[], data: out };
       const place = fill(target.shape, () => 0);

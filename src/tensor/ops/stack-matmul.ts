@@ -1,13 +1,13 @@
 import type { Op, Tensor } from "../graph.js";
 import { type Array64, at, fill } from "../reference.js";
 
-interface Options {
+type Options = {
   rowsFirstA: boolean; // given as [rows, batch, columns] instead of [batch, rows, columns]
   rowsFirstB: boolean;
   transA: boolean; // then read with rows and columns swapped
   transB: boolean;
   alpha: number;
-}
+};
 
 const stack = (shape: Tensor["shape"], rowsFirst: boolean) => (rowsFirst ? [shape[1], shape[0], shape[2]] : shape);
 
@@ -18,7 +18,7 @@ const stack = (shape: Tensor["shape"], rowsFirst: boolean) => (rowsFirst ? [shap
 export const STACK_MATMUL = {
   stackMatmul: {
     infer([a, b], attributes, fail) {
-      const { rowsFirstA, rowsFirstB, transA, transB } = attributes as unknown as Options;
+      const { rowsFirstA, rowsFirstB, transA, transB } = attributes as Options;
       if (a.shape.length !== 3 || b.shape.length !== 3) fail("both need three axes");
       const [batch, m, k] = stack(a.shape, rowsFirstA);
       const [batchB, l, n] = stack(b.shape, rowsFirstB);
@@ -29,13 +29,13 @@ export const STACK_MATMUL = {
       throw new Error("internal: attention brings its own gradient");
     },
     emit({ attributes }, [a, b], emitter) {
-      const { rowsFirstA, rowsFirstB, transA, transB, alpha } = attributes as unknown as Options;
+      const { rowsFirstA, rowsFirstB, transA, transB, alpha } = attributes as Options;
       const flags = { transBatchA: rowsFirstA, transBatchB: rowsFirstB, transA, transB };
       const numbers = Object.fromEntries(Object.entries(flags).map(([name, on]) => [name, Number(on)]));
       return emitter.add("FusedMatMul", [a, b], { ...numbers, alpha: { float: alpha } }, "com.microsoft");
     },
     evaluate({ attributes }, [a, b]) {
-      const { rowsFirstA, rowsFirstB, transA, transB, alpha } = attributes as unknown as Options;
+      const { rowsFirstA, rowsFirstB, transA, transB, alpha } = attributes as Options;
       const element = (x: Array64, rowsFirst: boolean, batch: number, i: number, j: number) =>
         at(x, rowsFirst ? [i, batch, j] : [batch, i, j]);
       const [batch, m, k] = stack(a.shape, rowsFirstA) as number[];
