@@ -3,19 +3,7 @@
 import { FULLMOVES_AT, MAILBOX_AT, NO_SQUARE, POSITION_BYTES } from "./rules/layout";
 import { bit } from "./rules/attacks";
 import {
-  BLACK,
-  castlingRights,
-  colorSet,
-  epSquare,
-  KING,
-  key,
-  kingSquare,
-  PAWN,
-  pieceOn,
-  QUEEN,
-  roleSet,
-  rule50,
-  side,
+  BLACK, castlingRights, colorSet, epSquare, KING, key, kingSquare, PAWN, pieceOn, QUEEN, roleSet, rule50, side,
   WHITE,
 } from "./rules/position";
 

@@ -4,24 +4,11 @@ import { initAttacks } from "./rules/attacks";
 import { initKeys } from "./rules/position";
 
 export {
-  beginIteration,
-  gameKeys,
-  nodesSearched,
-  rootEvaluation,
-  rootTable,
-  searchLine,
-  selectiveDepth,
-  setRoot,
+  beginIteration, gameKeys, nodesSearched, rootEvaluation, rootTable, searchLine, selectiveDepth, setRoot,
 } from "./search/alphabeta";
 export { chainLength, packedCount, readChain, writeChains } from "./records/binpack";
 export {
-  encodeBoard68,
-  encodeFenTokens,
-  encodeHalfKp,
-  encodeHalfKpFor,
-  encodeLc0History,
-  encodeLc0Planes,
-  encodePlanes13,
+  encodeBoard68, encodeFenTokens, encodeHalfKp, encodeHalfKpFor, encodeLc0History, encodeLc0Planes, encodePlanes13,
   encodePlanes18,
 } from "./encoders";
 export { setNoise } from "./search/evaluate";
@@ -36,14 +23,7 @@ export { nnueCheck, nnueTime, nnueWalk } from "./nnue/random-walk";
 export { perft } from "./rules/perft";
 export { countLines, readGame } from "./records/pgn";
 export {
-  attackersTo,
-  checkers,
-  completePosition,
-  computeKey,
-  copyPosition,
-  epIsLegal,
-  isInsufficient,
-  play,
+  attackersTo, checkers, completePosition, computeKey, copyPosition, epIsLegal, isInsufficient, play,
 } from "./rules/position";
 export { formatSan, parseSan } from "./rules/san";
 export { see, seeAtLeast } from "./search/see";

@@ -3,19 +3,8 @@
 // does not depend on which thread computed what.
 import { factsOf, field, rowsScratchBytes, slotOf, sumsOf, sumsStride, ZEROS } from "./nnue";
 import {
-  DENSE_AT,
-  DENSE_BYTES_AT,
-  FIRST_BIASES_AT,
-  FIRST_WEIGHTS_AT,
-  HIDDEN_AT,
-  LAYERS_AT,
-  LOGIT_AT,
-  OUTPUT_BIASES_AT,
-  OUTPUT_WEIGHTS_AT,
-  RESULT_SHARE_AT,
-  SCORE_LOGIT_AT,
-  SECOND_BIASES_AT,
-  SECOND_WEIGHTS_AT,
+  DENSE_AT, DENSE_BYTES_AT, FIRST_BIASES_AT, FIRST_WEIGHTS_AT, HIDDEN_AT, LAYERS_AT, LOGIT_AT, OUTPUT_BIASES_AT,
+  OUTPUT_WEIGHTS_AT, RESULT_SHARE_AT, SCORE_LOGIT_AT, SECOND_BIASES_AT, SECOND_WEIGHTS_AT,
 } from "./plan";
 
 const HALFKP: i32 = 1;

@@ -13,20 +13,8 @@
 // Weights of the first layer and what the optimiser keeps of them lie in slices too: f32 [slices][rows][32].
 import { optimise } from "./optimisers";
 import {
-  DENSE_AT,
-  FACTS_AT,
-  INPUTS_AT,
-  KINDS_AT,
-  KINGS_AT,
-  NUMBERS_AT,
-  ON_COUNTS_AT,
-  ON_KINDS_AT,
-  ORDER_AT,
-  POINTS_AT,
-  ROWS_AT,
-  SLOTS_AT,
-  STARTS_AT,
-  SUMS_AT,
+  DENSE_AT, FACTS_AT, INPUTS_AT, KINDS_AT, KINGS_AT, NUMBERS_AT, ON_COUNTS_AT, ON_KINDS_AT, ORDER_AT, POINTS_AT,
+  ROWS_AT, SLOTS_AT, STARTS_AT, SUMS_AT,
 } from "./plan";
 
 /** Neurons in a slice: 8 vectors, which leaves registers for addresses. */

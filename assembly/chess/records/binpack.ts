@@ -2,56 +2,16 @@
 // positions that follow it in the game, packed into bits, the highest first. Here chains become training records of 40
 // bytes (packed.ts) and records chains; chunks are the business of src/formats.
 import {
-  COLORS_AT,
-  EP_AT,
-  FULLMOVES_AT,
-  HALFMOVES_AT,
-  MAILBOX_AT,
-  NO_ROOKS,
-  NO_SQUARE,
-  POSITION_BYTES,
-  RECORD_BYTES,
-  RECORD_MOVE_AT,
-  RECORD_PLY_AT,
-  RECORD_RESULT_AT,
-  RECORD_SCORE_AT,
-  RIGHTS_AT,
-  ROOKS_AT,
-  SIDE_AT,
+  COLORS_AT, EP_AT, FULLMOVES_AT, HALFMOVES_AT, MAILBOX_AT, NO_ROOKS, NO_SQUARE, POSITION_BYTES, RECORD_BYTES,
+  RECORD_MOVE_AT, RECORD_PLY_AT, RECORD_RESULT_AT, RECORD_SCORE_AT, RIGHTS_AT, ROOKS_AT, SIDE_AT,
 } from "../rules/layout";
 import { bishopAttacks, bit, kingAttacks, knightAttacks, pawnAttacks, rookAttacks } from "../rules/attacks";
 import { generate } from "../rules/movegen";
 import { epIsPossible, OK, packPosition, unpackPosition } from "./packed";
 import {
-  BISHOP,
-  BLACK,
-  CASTLING,
-  castlingRights,
-  castlingRook,
-  colorSet,
-  copyPosition,
-  EN_PASSANT,
-  epSquare,
-  isAttacked,
-  isShortCastling,
-  KING,
-  KNIGHT,
-  kingSquare,
-  moveFrom,
-  moveKind,
-  moveTo,
-  occupied,
-  PAWN,
-  PROMOTION,
-  pieceOn,
-  play,
-  QUEEN,
-  ROOK,
-  roleSet,
-  rule50,
-  side,
-  storeCastlingMen,
-  WHITE,
+  BISHOP, BLACK, CASTLING, castlingRights, castlingRook, colorSet, copyPosition, EN_PASSANT, epSquare, isAttacked,
+  isShortCastling, KING, KNIGHT, kingSquare, moveFrom, moveKind, moveTo, occupied, PAWN, PROMOTION, pieceOn, play,
+  QUEEN, ROOK, roleSet, rule50, side, storeCastlingMen, WHITE,
 } from "../rules/position";
 
 /** What can be wrong with a chain; src/formats/records/binpack.ts has the words for each. */

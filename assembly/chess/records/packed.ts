@@ -1,41 +1,14 @@
 // Stockfish's training record: 32 bytes of position, bits from the lowest of each byte on (see docs/formats/bin.md), then
 // i16 score, u16 move, u16 ply, i8 result, and a byte of padding.
 import {
-  COLORS_AT,
-  EP_AT,
-  FULLMOVES_AT,
-  HALFMOVES_AT,
-  KEY_AT,
-  MAILBOX_AT,
-  NO_ROOKS,
-  NO_SQUARE,
-  POSITION_BYTES,
-  RECORD_BYTES,
-  RECORD_RESULT_AT,
-  RIGHTS_AT,
-  ROOKS_AT,
-  SIDE_AT,
+  COLORS_AT, EP_AT, FULLMOVES_AT, HALFMOVES_AT, KEY_AT, MAILBOX_AT, NO_ROOKS, NO_SQUARE, POSITION_BYTES,
+  RECORD_BYTES, RECORD_RESULT_AT, RIGHTS_AT, ROOKS_AT, SIDE_AT,
 } from "../rules/layout";
 import { bit } from "../rules/attacks";
 import { encodeHalfKpRow } from "../encoders";
 import {
-  BLACK,
-  castlingRights,
-  colorSet,
-  computeKey,
-  epSquare,
-  isAttacked,
-  KING,
-  kingSquare,
-  occupied,
-  PAWN,
-  pieceOn,
-  ROOK,
-  roleSet,
-  rule50,
-  side,
-  storeCastlingMen,
-  WHITE,
+  BLACK, castlingRights, colorSet, computeKey, epSquare, isAttacked, KING, kingSquare, occupied, PAWN, pieceOn, ROOK,
+  roleSet, rule50, side, storeCastlingMen, WHITE,
 } from "../rules/position";
 
 /** What can be wrong with a record; src/formats/records/packed-sfen.ts has the words for each. */

@@ -19,6 +19,13 @@
 // The caller uses 14 and 15.
 // A tag, words: name, length, value, length | 1 << 31 if the value has backslashes.
 // A note, words: kind << 24 | ply, address or NAG, length.
+import {
+  TAB, NEWLINE, RETURN, SPACE, BANG, QUOTE, HASH, DOLLAR, PERCENT, OPEN_PAREN, CLOSE_PAREN, STAR, PLUS, COMMA, MINUS,
+  DOT, SLASH, ZERO, COLON, SEMICOLON, EQUALS, QUESTION, CAPITAL_M, OPEN_BRACKET, BACKSLASH, CLOSE_BRACKET,
+  UNDERSCORE, LOWER_A, LOWER_E, OPEN_BRACE, CLOSE_BRACE, EVENT_TAG, COMMAND, EVAL, CLK, WHITE_WINS, BLACK_WINS, HALF,
+  MINUS_HALF, DOT_P, NULL_DASHES, NULL_Z0, MARK_FIRST, MARK_REST, STANDARD, NORMAL, CHESS, FROM, RESULT, FEN,
+  VARIANT, EP, POSITION,
+} from "./characters";
 import { POSITION_BYTES } from "../rules/layout";
 import { readFen } from "../rules/fen";
 import { copyPosition, play, side } from "../rules/position";
@@ -72,12 +79,12 @@ function endsToken(char: i32): bool {
 
 @inline
 function isDigit(char: i32): bool {
-  return <u32>(char - 0x30) < 10;
+  return <u32>(char - ZERO) < 10;
 }
 
 @inline
 function isLetter(char: i32): bool {
-  return <u32>((char | 32) - 0x61) < 26;
+  return <u32>((char | 32) - LOWER_A) < 26;
 }
 
 @inline
@@ -96,23 +103,23 @@ function isWord(at: usize, length: i32, word: u64, wordLength: i32): bool {
 
 /** Whether `[Event "` stands at the address: the next game begins, whatever was left open. */
 function isEvent(at: usize, end: usize): bool {
-  return at + 8 <= end && load<u64>(at) == 0x2220746e6576455b;
+  return at + 8 <= end && load<u64>(at) == EVENT_TAG;
 }
 
 /** Where the value of a tag begins if the `[` at an address looks like one; else BROKEN, or RAN_OUT. */
 function findTagValue(from: usize, end: usize): usize {
   let at = from + 1;
-  while (at < end && (isLetter(load<u8>(at)) || isDigit(load<u8>(at)) || load<u8>(at) == 0x5f)) at++;
+  while (at < end && (isLetter(load<u8>(at)) || isDigit(load<u8>(at)) || load<u8>(at) == UNDERSCORE)) at++;
   if (at < end && at == from + 1) return BROKEN;
-  while (at < end && load<u8>(at) == 32) at++;
+  while (at < end && load<u8>(at) == SPACE) at++;
   if (at >= end) return RAN_OUT;
-  return load<u8>(at) == 0x22 ? at : BROKEN;
+  return load<u8>(at) == QUOTE ? at : BROKEN;
 }
 
 /** The `[` of the next line that looks like a tag, or RAN_OUT. */
 function findTagLine(from: usize, end: usize): usize {
   for (let at = from; at + 1 < end; at++) {
-    if (load<u8>(at) == 10 && load<u8>(at + 1) == 0x5b && findTagValue(at + 1, end) > BROKEN) return at + 1;
+    if (load<u8>(at) == NEWLINE && load<u8>(at + 1) == OPEN_BRACKET && findTagValue(at + 1, end) > BROKEN) return at + 1;
   }
   return RAN_OUT;
 }
@@ -123,7 +130,7 @@ export function countLines(from: usize, end: usize): i32 {
   let at = from;
   const newline = i8x16.splat(10);
   for (; at + 16 <= end; at += 16) count += popcnt(i8x16.bitmask(i8x16.eq(v128.load(at), newline)));
-  for (; at < end; at++) count += i32(load<u8>(at) == 10);
+  for (; at < end; at++) count += i32(load<u8>(at) == NEWLINE);
   return count;
 }
 
@@ -132,31 +139,31 @@ function readTag(from: usize, end: usize, entry: usize): usize {
   let at = from + 1;
   while (at < end && isSpace(load<u8>(at))) at++;
   const name = at;
-  while (at < end && !isSpace(load<u8>(at)) && load<u8>(at) != 0x22 && load<u8>(at) != 0x5d) at++;
+  while (at < end && !isSpace(load<u8>(at)) && load<u8>(at) != QUOTE && load<u8>(at) != CLOSE_BRACKET) at++;
   const nameLength = <i32>(at - name);
   while (at < end && isSpace(load<u8>(at))) at++;
   if (at >= end) return RAN_OUT;
-  if (nameLength == 0 || load<u8>(at) != 0x22) return BROKEN;
+  if (nameLength == 0 || load<u8>(at) != QUOTE) return BROKEN;
   const value = ++at;
   let escaped = 0;
   for (; at < end; at++) {
     const char = <i32>load<u8>(at);
-    if (char == 10 || char == 13) return BROKEN;
-    if (char == 0x5c) {
+    if (char == NEWLINE || char == RETURN) return BROKEN;
+    if (char == BACKSLASH) {
       escaped = 1 << 31;
-      if (at + 1 < end && (load<u8>(at + 1) == 0x22 || load<u8>(at + 1) == 0x5c)) at++;
-    } else if (char == 0x22) {
+      if (at + 1 < end && (load<u8>(at + 1) == QUOTE || load<u8>(at + 1) == BACKSLASH)) at++;
+    } else if (char == QUOTE) {
       // A quote inside the value that nobody escaped is not followed by the closing bracket.
       let next = at + 1;
-      while (next < end && (load<u8>(next) == 32 || load<u8>(next) == 9)) next++;
+      while (next < end && (load<u8>(next) == SPACE || load<u8>(next) == TAB)) next++;
       if (next >= end) return RAN_OUT;
       const after = <i32>load<u8>(next);
-      if (after != 0x5d && after != 10 && after != 13) continue;
+      if (after != CLOSE_BRACKET && after != NEWLINE && after != RETURN) continue;
       store<u32>(entry, <u32>name);
       store<u32>(entry, nameLength, 4);
       store<u32>(entry, <u32>value, 8);
       store<u32>(entry, <i32>(at - value) | escaped, 12);
-      return after == 0x5d ? next + 1 : next;
+      return after == CLOSE_BRACKET ? next + 1 : next;
     }
   }
   return RAN_OUT;
@@ -170,9 +177,9 @@ function findCommentEnd(from: usize, end: usize): usize {
   let games = 0;
   for (let at = from; at < end; at++) {
     const char = <i32>load<u8>(at);
-    if (char == 0x7d) return at;
-    if (char == 0x7b && games) return BROKEN;
-    if (char == 10 && isEvent(at + 1, end) && ++games > 1) return BROKEN;
+    if (char == CLOSE_BRACE) return at;
+    if (char == OPEN_BRACE && games) return BROKEN;
+    if (char == NEWLINE && isEvent(at + 1, end) && ++games > 1) return BROKEN;
   }
   return RAN_OUT;
 }
@@ -180,7 +187,7 @@ function findCommentEnd(from: usize, end: usize): usize {
 /** The end of the line, or of the text. */
 function findLineEnd(from: usize, end: usize): usize {
   let at = from;
-  while (at < end && load<u8>(at) != 10 && load<u8>(at) != 13) at++;
+  while (at < end && load<u8>(at) != NEWLINE && load<u8>(at) != RETURN) at++;
   return at;
 }
 
@@ -188,8 +195,8 @@ function findLineEnd(from: usize, end: usize): usize {
 function findBracketEnd(from: usize, end: usize): usize {
   for (let at = from + 1; at < end; at++) {
     const char = <i32>load<u8>(at);
-    if (char == 0x5d) return at;
-    if (char == 10 || char == 13) return from;
+    if (char == CLOSE_BRACKET) return at;
+    if (char == NEWLINE || char == RETURN) return from;
   }
   return RAN_OUT;
 }
@@ -199,15 +206,15 @@ function findVariationEnd(from: usize, end: usize): usize {
   let depth = 1;
   for (let at = from; at < end; at++) {
     const char = <i32>load<u8>(at);
-    if (char == 0x7b) {
+    if (char == OPEN_BRACE) {
       at = findCommentEnd(at + 1, end);
       if (at <= BROKEN) return at;
-    } else if (char == 0x28) depth++;
-    else if (char == 0x29) {
+    } else if (char == OPEN_PAREN) depth++;
+    else if (char == CLOSE_PAREN) {
       if (--depth == 0) return at;
-    } else if (char == 0x3b || (char == 0x25 && load<u8>(at - 1) == 10)) {
+    } else if (char == SEMICOLON || (char == PERCENT && load<u8>(at - 1) == NEWLINE)) {
       at = findLineEnd(at, end) - 1;
-    } else if (char == 10 && isEvent(at + 1, end)) return BROKEN;
+    } else if (char == NEWLINE && isEvent(at + 1, end)) return BROKEN;
   }
   return RAN_OUT;
 }
@@ -219,20 +226,20 @@ function parseEval(from: usize, end: usize, turn: i32): i32 {
   let mate = false;
   for (; at < end; at++) {
     const char = <i32>load<u8>(at);
-    if (char == 0x2d) negative = true;
-    else if (char == 0x23 || char == 0x4d) mate = true;
-    else if (char != 0x2b) break;
+    if (char == MINUS) negative = true;
+    else if (char == HASH || char == CAPITAL_M) mate = true;
+    else if (char != PLUS) break;
   }
   const digits = at;
   let value: f64 = 0;
-  while (at < end && isDigit(load<u8>(at))) value = value * 10 + <f64>(load<u8>(at++) - 0x30);
+  while (at < end && isDigit(load<u8>(at))) value = value * 10 + <f64>(load<u8>(at++) - ZERO);
   let read = <i32>(at - digits);
-  if (!mate && at < end && load<u8>(at) == 0x2e) {
+  if (!mate && at < end && load<u8>(at) == DOT) {
     let unit = 0.1;
-    for (at++; at < end && isDigit(load<u8>(at)); at++, unit /= 10, read++) value += <f64>(load<u8>(at) - 0x30) * unit;
+    for (at++; at < end && isDigit(load<u8>(at)); at++, unit /= 10, read++) value += <f64>(load<u8>(at) - ZERO) * unit;
   }
   if (read == 0) return NO_EVAL;
-  if (at < end && load<u8>(at) != 0x2c && !isSpace(load<u8>(at))) return NO_EVAL;
+  if (at < end && load<u8>(at) != COMMA && !isSpace(load<u8>(at))) return NO_EVAL;
   if (!mate) {
     const centipawns = <i32>min<f64>(Math.floor(value * 100 + 0.5), HIGHEST_CP);
     return negative ? -centipawns : centipawns;
@@ -251,15 +258,15 @@ function parseClock(from: usize, end: usize): i32 {
   for (;;) {
     let part: f64 = 0;
     const digits = at;
-    while (at < end && isDigit(load<u8>(at))) part = part * 10 + <f64>(load<u8>(at++) - 0x30);
+    while (at < end && isDigit(load<u8>(at))) part = part * 10 + <f64>(load<u8>(at++) - ZERO);
     if (at == digits) return -1;
     seconds = seconds * 60 + part;
-    if (at >= end || load<u8>(at) != 0x3a) break;
+    if (at >= end || load<u8>(at) != COLON) break;
     at++;
   }
-  if (at < end && load<u8>(at) == 0x2e) {
+  if (at < end && load<u8>(at) == DOT) {
     let unit = 0.1;
-    for (at++; at < end && isDigit(load<u8>(at)); at++, unit /= 10) seconds += <f64>(load<u8>(at) - 0x30) * unit;
+    for (at++; at < end && isDigit(load<u8>(at)); at++, unit /= 10) seconds += <f64>(load<u8>(at) - ZERO) * unit;
   }
   if (at < end && !isSpace(load<u8>(at))) return -1;
   return <i32>min<f64>(Math.floor(seconds * 1000 + 0.5), i32.MAX_VALUE);
@@ -273,20 +280,20 @@ function parseFinding(from: usize, end: usize, mover: i32): i32 {
   let at = from;
   while (at < end && isSpace(load<u8>(at))) at++;
   const sign = at < end ? <i32>load<u8>(at) : 0;
-  const negative = sign == 0x2d;
-  if (negative || sign == 0x2b) at++;
-  const mate = at < end && load<u8>(at) == 0x4d;
+  const negative = sign == MINUS;
+  if (negative || sign == PLUS) at++;
+  const mate = at < end && load<u8>(at) == CAPITAL_M;
   if (mate) at++;
   const digits = at;
   let value: f64 = 0;
-  while (at < end && isDigit(load<u8>(at))) value = value * 10 + <f64>(load<u8>(at++) - 0x30);
+  while (at < end && isDigit(load<u8>(at))) value = value * 10 + <f64>(load<u8>(at++) - ZERO);
   if (at == digits) return NO_EVAL;
   if (!mate) {
-    if (at >= end || load<u8>(at++) != 0x2e) return NO_EVAL;
+    if (at >= end || load<u8>(at++) != DOT) return NO_EVAL;
     let unit = 0.1;
-    for (; at < end && isDigit(load<u8>(at)); at++, unit /= 10) value += <f64>(load<u8>(at) - 0x30) * unit;
+    for (; at < end && isDigit(load<u8>(at)); at++, unit /= 10) value += <f64>(load<u8>(at) - ZERO) * unit;
   }
-  if (at + 1 >= end || load<u8>(at) != 0x2f || !isDigit(load<u8>(at + 1))) return NO_EVAL;
+  if (at + 1 >= end || load<u8>(at) != SLASH || !isDigit(load<u8>(at + 1))) return NO_EVAL;
   let found = <i32>min<f64>(Math.floor(value * 100 + 0.5), HIGHEST_CP);
   if (mate) {
     const moves = (<i32>min<f64>(value, 1998) + 1) >> 1;
@@ -298,15 +305,15 @@ function parseFinding(from: usize, end: usize, mover: i32): i32 {
 /** Looks for [%eval ...] and [%clk ...] in a comment. */
 function readCommands(from: usize, end: usize, turn: i32, evalAt: usize, clockAt: usize): void {
   for (let at = from; at + 7 < end; at++) {
-    if (load<u16>(at) != 0x255b) continue; // [%
+    if (load<u16>(at) != COMMAND) continue;
     const word = load<u32>(at, 2);
-    const isEval = word == 0x6c617665 && isSpace(load<u8>(at, 6));
-    const isClock = !isEval && (word & 0xffffff) == 0x6b6c63 && isSpace(load<u8>(at, 5));
+    const isEval = word == EVAL && isSpace(load<u8>(at, 6));
+    const isClock = !isEval && (word & 0xffffff) == CLK && isSpace(load<u8>(at, 5));
     if (!isEval && !isClock) continue;
     let value = at + (isEval ? 7 : 6);
     while (value < end && isSpace(load<u8>(value))) value++;
     let close = value;
-    while (close < end && load<u8>(close) != 0x5d) close++;
+    while (close < end && load<u8>(close) != CLOSE_BRACKET) close++;
     if (close >= end) return;
     if (isEval) {
       const found = parseEval(value, close, turn);
@@ -321,47 +328,47 @@ function readCommands(from: usize, end: usize, turn: i32, evalAt: usize, clockAt
 
 /** The result a word spells: 1 1-0, 2 0-1, 3 a draw, 0 *; else -1. */
 function parseResult(at: usize, length: i32): i32 {
-  if (length == 1) return load<u8>(at) == 0x2a ? 0 : -1;
+  if (length == 1) return load<u8>(at) == STAR ? 0 : -1;
   if (length != 3 && length != 7) return -1;
   const word = load<u16>(at) | (<u32>load<u8>(at, 2) << 16);
-  if (length == 7) return word == 0x322f31 && load<u32>(at, 3) == 0x322f312d ? 3 : -1;
-  if (word == 0x302d31) return 1;
-  if (word == 0x312d30) return 2;
-  return word == 0x322f31 ? 3 : -1;
+  if (length == 7) return word == HALF && load<u32>(at, 3) == MINUS_HALF ? 3 : -1;
+  if (word == WHITE_WINS) return 1;
+  if (word == BLACK_WINS) return 2;
+  return word == HALF ? 3 : -1;
 }
 
 /** Whether ".p." stands at the address: the rest of "e.p." */
 function isPassing(at: usize, end: usize): bool {
-  return at + 3 <= end && load<u16>(at) == 0x702e && load<u8>(at + 2) == 0x2e;
+  return at + 3 <= end && load<u16>(at) == DOT_P && load<u8>(at + 2) == DOT;
 }
 
 /** Whether a word is a check mark that stands apart: +, ++ or #. */
 function isCheckMark(from: usize, end: usize): bool {
-  for (let at = from; at < end; at++) if (load<u8>(at) != 0x2b && load<u8>(at) != 0x23) return false;
+  for (let at = from; at < end; at++) if (load<u8>(at) != PLUS && load<u8>(at) != HASH) return false;
   return true;
 }
 
 /** The NAG of ! ? !! ?? !? ?! at the end of a word, or 0. */
 function suffixNag(at: usize, end: usize): i32 {
   const last = <i32>load<u8>(end - 1);
-  if (last != 0x21 && last != 0x3f) return 0;
+  if (last != BANG && last != QUESTION) return 0;
   const before = end - 1 > at ? <i32>load<u8>(end - 2) : 0;
-  if (before == 0x21) return last == 0x21 ? 3 : 5;
-  if (before == 0x3f) return last == 0x3f ? 4 : 6;
-  return last == 0x21 ? 1 : 2;
+  if (before == BANG) return last == BANG ? 3 : 5;
+  if (before == QUESTION) return last == QUESTION ? 4 : 6;
+  return last == BANG ? 1 : 2;
 }
 
 /** The NAG of = += =+ +/= =/+ +/- -/+ +- -+ as printed in books, or 0. */
 function signNag(at: usize, length: i32): i32 {
   const first = <i32>load<u8>(at);
-  if (length == 1) return first == 0x3d ? 10 : 0;
-  if (length == 3 && load<u8>(at + 1) != 0x2f) return 0;
+  if (length == 1) return first == EQUALS ? 10 : 0;
+  if (length == 3 && load<u8>(at + 1) != SLASH) return 0;
   if (length > 3) return 0;
   const last = <i32>load<u8>(at + length - 1);
-  if (first == 0x2b && last == 0x3d) return 14;
-  if (first == 0x3d && last == 0x2b) return 15;
-  if (first == 0x2b && last == 0x2d) return length == 3 ? 16 : 18;
-  if (first == 0x2d && last == 0x2b) return length == 3 ? 17 : 19;
+  if (first == PLUS && last == EQUALS) return 14;
+  if (first == EQUALS && last == PLUS) return 15;
+  if (first == PLUS && last == MINUS) return length == 3 ? 16 : 18;
+  if (first == MINUS && last == PLUS) return length == 3 ? 17 : 19;
   return 0;
 }
 
@@ -385,12 +392,23 @@ function fail(code: i32, at: usize, end: usize): void {
   errorLength = <i32>(end - at);
 }
 
+/** Where a comment that begins at the address ends, in braces or with its line. */
+function findCommentClose(at: usize, end: usize): usize {
+  return load<u8>(at) == OPEN_BRACE ? findCommentEnd(at + 1, end) : findLineEnd(at + 1, end);
+}
+
+/** Gives up on a comment without an end: where the next game's tags begin, or the end of the text. */
+function abandonComment(at: usize, end: usize): usize {
+  fail(OPEN_COMMENT, at, findLineEnd(at, end));
+  return findTagLine(at, end) || end;
+}
+
 /** Whether a Variant tag says what needs no help: chess with the usual rules. */
 function isStandard(at: usize, length: i32): bool {
-  if (length == 0 || isWord(at, length, 0x647261646e617473, 8)) return true; // standard
-  if (isWord(at, length, 0x6c616d726f6e, 6) || isWord(at, length, 0x7373656863, 5)) return true; // normal, chess
+  if (length == 0 || isWord(at, length, STANDARD, 8)) return true;
+  if (isWord(at, length, NORMAL, 6) || isWord(at, length, CHESS, 5)) return true;
   // "From Position"
-  return length == 13 && isWord(at, 4, 0x6d6f7266, 4) && isWord(at + 5, 8, 0x6e6f697469736f70, 8);
+  return length == 13 && isWord(at, 4, FROM, 4) && isWord(at + 5, 8, POSITION, 8);
 }
 
 /** Writes the position a game starts from, given its FEN tag if it has one; false if that needs the caller's help. */
@@ -448,20 +466,20 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       break;
     }
     const char = <i32>load<u8>(at);
-    if (char == 0xef && !inMoves && tag == firstTag && note == firstNote && at + 3 <= end) {
+    if (char == MARK_FIRST && !inMoves && tag == firstTag && note == firstNote && at + 3 <= end) {
       // the byte order mark of UTF-8
-      if (load<u8>(at + 1) == 0xbb && load<u8>(at + 2) == 0xbf) {
+      if (load<u16>(at, 1) == MARK_REST) {
         at += 3;
         continue;
       }
     }
-    if (char == 0x25 && load<u8>(at - 1) == 10) {
+    if (char == PERCENT && load<u8>(at - 1) == NEWLINE) {
       at = findLineEnd(at, end);
       continue;
     }
     if (text == 0) text = at;
 
-    if (char == 0x5b) {
+    if (char == OPEN_BRACKET) {
       if (at + 1 >= end && !isLast) return MORE;
       if (inMoves) {
         const value = findTagValue(at, end);
@@ -493,9 +511,9 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       tag += 16;
       prepared = false;
       at = next;
-      if (isWord(name, nameLength, 0x746c75736572, 6)) tagResult = max(parseResult(value, valueLength), 0);
-      else if (isWord(name, nameLength, 0x6e6566, 3)) fen = fen || tag - 16;
-      else if (isWord(name, nameLength, 0x746e6169726176, 7)) needsHelp = needsHelp || !isStandard(value, valueLength);
+      if (isWord(name, nameLength, RESULT, 6)) tagResult = max(parseResult(value, valueLength), 0);
+      else if (isWord(name, nameLength, FEN, 3)) fen = fen || tag - 16;
+      else if (isWord(name, nameLength, VARIANT, 7)) needsHelp = needsHelp || !isStandard(value, valueLength);
       continue;
     }
 
@@ -508,13 +526,12 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       prepared = true;
     }
 
-    if (char == 0x7b || char == 0x3b) {
+    if (char == OPEN_BRACE || char == SEMICOLON) {
       // a comment, in braces or to the end of the line
-      let close = char == 0x7b ? findCommentEnd(at + 1, end) : findLineEnd(at + 1, end);
+      const close = findCommentClose(at, end);
       if ((close == RAN_OUT || close == end) && !isLast) return MORE;
       if (close <= BROKEN) {
-        fail(OPEN_COMMENT, at, findLineEnd(at, end));
-        at = findTagLine(at, end) || end;
+        at = abandonComment(at, end);
         break;
       }
       if (playing) {
@@ -529,18 +546,18 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
     }
 
     inMoves = true;
-    if (char == 0x2a) {
+    if (char == STAR) {
       result = 0;
       at++;
       break;
     }
-    if (char == 0x2e) {
+    if (char == DOT) {
       at++;
       continue;
     }
-    if (char == 0x24) {
+    if (char == DOLLAR) {
       let value = 0;
-      for (at++; at < end && isDigit(load<u8>(at)); at++) value = min(value * 10 + (<i32>load<u8>(at) - 0x30), 9999);
+      for (at++; at < end && isDigit(load<u8>(at)); at++) value = min(value * 10 + (<i32>load<u8>(at) - ZERO), 9999);
       if (at >= end && !isLast) return MORE;
       if (playing) {
         if (note + NOTE_BYTES > noteLimit) return FULL;
@@ -548,7 +565,7 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       }
       continue;
     }
-    if (char == 0x28) {
+    if (char == OPEN_PAREN) {
       const close = findVariationEnd(at + 1, end);
       if (close == RAN_OUT && !isLast) return MORE;
       if (close <= BROKEN) {
@@ -570,7 +587,7 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       while (stop < end && isDigit(load<u8>(stop))) stop++;
       if (stop >= end && !isLast) return MORE;
       const after = stop < end ? <i32>load<u8>(stop) : 0;
-      if (after != 0x2d && after != 0x2f) {
+      if (after != MINUS && after != SLASH) {
         at = stop; // the number of a move; its dots come next, or the move itself
         continue;
       }
@@ -595,7 +612,7 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
     }
 
     let move = parseSan(p, at, length, list);
-    if (move == SAN_UNREADABLE && length > 4 && load<u8>(stop - 1) == 0x65) {
+    if (move == SAN_UNREADABLE && length > 4 && load<u8>(stop - 1) == LOWER_E) {
       if (stop + 3 > end && !isLast) return MORE;
       if (isPassing(stop, end)) {
         move = parseSan(p, at, length - 1, list); // exd6e.p.
@@ -619,26 +636,26 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
     }
     // No move. Perhaps an annotation that stands apart: "!?", "+-", "e.p."
     let nag = 0;
-    if (char == 0x21 || char == 0x3f) nag = length <= 2 ? suffixNag(at, stop) : 0;
-    else if (char == 0x2b || char == 0x2d || char == 0x3d) nag = signNag(at, length);
+    if (char == BANG || char == QUESTION) nag = length <= 2 ? suffixNag(at, stop) : 0;
+    else if (char == PLUS || char == MINUS || char == EQUALS) nag = signNag(at, length);
     if (nag) {
       if (note + NOTE_BYTES > noteLimit) return FULL;
       note = putNote(note, NOTE_NAG, slot - firstSlot, nag, 0);
       at = stop;
       continue;
     }
-    if (isCheckMark(at, stop) || isWord(at, length, 0x7065, 2)) {
+    if (isCheckMark(at, stop) || isWord(at, length, EP, 2)) {
       at = stop; // + or # or ep
       continue;
     }
-    if (char == 0x65 && length == 1) {
+    if (char == LOWER_E && length == 1) {
       if (stop + 3 > end && !isLast) return MORE;
       if (isPassing(stop, end)) {
         at = stop + 3; // e.p.
         continue;
       }
     }
-    const isNull = length == 2 && (load<u16>(at) == 0x2d2d || load<u16>(at) == 0x305a); // -- or Z0
+    const isNull = length == 2 && (load<u16>(at) == NULL_DASHES || load<u16>(at) == NULL_Z0);
     const reason = move == SAN_ILLEGAL ? ILLEGAL : move == SAN_AMBIGUOUS ? AMBIGUOUS : UNREADABLE;
     fail(isNull ? NULL_MOVE : reason, at, stop);
     playing = false;
@@ -649,24 +666,21 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
   if (result >= 0) {
     // A comment on the line of the result still belongs to the game.
     for (;;) {
-      while (at < end && (load<u8>(at) == 32 || load<u8>(at) == 9)) at++;
+      while (at < end && (load<u8>(at) == SPACE || load<u8>(at) == TAB)) at++;
       if (at >= end) {
         if (!isLast) return MORE;
         break;
       }
       const char = <i32>load<u8>(at);
-      if (char != 0x7b && char != 0x3b) break;
-      const close = char == 0x7b ? findCommentEnd(at + 1, end) : findLineEnd(at + 1, end);
-      if ((close == RAN_OUT || close == end) && !isLast) return MORE;
+      if (char != OPEN_BRACE && char != SEMICOLON) break;
+      const close = findCommentClose(at, end);
+      if (!isLast && (close == RAN_OUT || close == end)) return MORE;
       if (close <= BROKEN) {
-        fail(OPEN_COMMENT, at, findLineEnd(at, end));
-        at = findTagLine(at, end) || end;
+        at = abandonComment(at, end);
         break;
       }
-      if (playing) {
-        if (note + NOTE_BYTES > noteLimit) return FULL;
-        note = putNote(note, NOTE_COMMENT, slot - firstSlot, at + 1, close - at - 1);
-      }
+      if (playing && note + NOTE_BYTES > noteLimit) return FULL;
+      if (playing) note = putNote(note, NOTE_COMMENT, slot - firstSlot, at + 1, close - at - 1);
       at = close + usize(close < end);
     }
   } else if (!prepared && playing) {

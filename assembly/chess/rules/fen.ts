@@ -1,32 +1,12 @@
 // Reads ordinary FENs fast, for files in which every game has one. What is not plainly right is left to
 // src/chess/fen.ts, which knows all the rest: Chess960, missing fields, and what to say about a mistake.
 import {
-  EP_AT,
-  FULLMOVES_AT,
-  HALFMOVES_AT,
-  KEY_AT,
-  MAILBOX_AT,
-  NO_ROOKS,
-  NO_SQUARE,
-  POSITION_BYTES,
-  RIGHTS_AT,
-  ROOKS_AT,
+  EP_AT, FULLMOVES_AT, HALFMOVES_AT, KEY_AT, MAILBOX_AT, NO_ROOKS, NO_SQUARE, POSITION_BYTES, RIGHTS_AT, ROOKS_AT,
   SIDE_AT,
 } from "./layout";
 import {
-  attackersTo,
-  BLACK,
-  colorSet,
-  completePosition,
-  computeKey,
-  epIsLegal,
-  KING,
-  kingSquare,
-  occupied,
-  PAWN,
-  pieceOn,
-  roleSet,
-  WHITE,
+  attackersTo, BLACK, colorSet, completePosition, computeKey, epIsLegal, KING, kingSquare, occupied, PAWN, pieceOn,
+  roleSet, WHITE,
 } from "./position";
 
 const BLACK_MAN: i32 = 8;

@@ -2,27 +2,11 @@
 //
 // A move is 16 bits as in Stockfish's training data: to 0-5, from 6-11, promotion (N B R Q) 12-13, kind 14-15.
 import {
-  CASTLERS_AT,
-  COLORS_AT,
-  EP_AT,
-  FULLMOVES_AT,
-  HALFMOVES_AT,
-  KEY_AT,
-  MAILBOX_AT,
-  NO_SQUARE,
-  RIGHTS_AT,
-  ROOKS_AT,
+  CASTLERS_AT, COLORS_AT, EP_AT, FULLMOVES_AT, HALFMOVES_AT, KEY_AT, MAILBOX_AT, NO_SQUARE, RIGHTS_AT, ROOKS_AT,
   SIDE_AT,
 } from "./layout";
 import {
-  bishopAttacks,
-  bit,
-  kingAttacks,
-  knightAttacks,
-  openBishopAttacks,
-  openRookAttacks,
-  pawnAttacks,
-  rookAttacks,
+  bishopAttacks, bit, kingAttacks, knightAttacks, openBishopAttacks, openRookAttacks, pawnAttacks, rookAttacks,
 } from "./attacks";
 
 export const WHITE: i32 = 0;

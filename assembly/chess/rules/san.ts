@@ -4,32 +4,9 @@ import { POSITION_BYTES } from "./layout";
 import { bishopAttacks, bit, kingAttacks, knightAttacks, pawnAttacks, rookAttacks } from "./attacks";
 import { generate } from "./movegen";
 import {
-  BISHOP,
-  CASTLING,
-  checkers,
-  colorSet,
-  copyPosition,
-  EN_PASSANT,
-  epSquare,
-  isAttacked,
-  isShortCastling,
-  KING,
-  KNIGHT,
-  kingSquare,
-  moveFrom,
-  moveKind,
-  movePromotion,
-  moveTo,
-  occupied,
-  PAWN,
-  PROMOTION,
-  pieceOn,
-  play,
-  QUEEN,
-  ROOK,
-  roleSet,
-  side,
-  WHITE,
+  BISHOP, CASTLING, checkers, colorSet, copyPosition, EN_PASSANT, epSquare, isAttacked, isShortCastling, KING,
+  KNIGHT, kingSquare, moveFrom, moveKind, movePromotion, moveTo, occupied, PAWN, PROMOTION, pieceOn, play, QUEEN,
+  ROOK, roleSet, side, WHITE,
 } from "./position";
 
 export const SAN_UNREADABLE: i32 = 0;

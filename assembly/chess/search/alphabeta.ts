@@ -5,88 +5,27 @@
 import { findChecks, givesCheck } from "./checks";
 import { evaluate } from "./evaluate";
 import {
-  addKiller,
-  checkersOf,
-  clearKillers,
-  clearPv,
-  currentMove,
-  cutoffs,
-  bestLine,
-  doubleExtensions,
-  earlier,
-  excludedMove,
-  extendPv,
-  frameAt,
-  framesReset,
-  isKiller,
-  MAX_PLY,
-  moveList,
-  NONE,
-  next,
-  pliesFromNull,
-  pvLength,
-  setCheckers,
-  setCutoffs,
-  setDoubleExtensions,
-  setExcluded,
-  setMove,
-  setPliesFromNull,
-  setStaticEval,
-  staticEval,
-  triedCaptures,
-  triedQuiets,
+  addKiller, checkersOf, clearKillers, clearPv, currentMove, cutoffs, bestLine, doubleExtensions, earlier,
+  excludedMove, extendPv, frameAt, framesReset, isKiller, MAX_PLY, moveList, NONE, next, pliesFromNull, pvLength,
+  setCheckers, setCutoffs, setDoubleExtensions, setExcluded, setMove, setPliesFromNull, setStaticEval, staticEval,
+  triedCaptures, triedQuiets,
 } from "./frame";
 import { captureHistory, correction, learnCorrection } from "./history-tables";
 import { generate, isLegal } from "../rules/movegen";
 import { nnuePush } from "../nnue/network";
 import {
-  GOOD,
-  isGoodCapture,
-  isNoisy,
-  learnFromCutoff,
-  movedBy,
-  nextMove,
-  quietHistory,
-  startPicking,
-  startPickingCaptures,
-  startPickingListed,
-  taken,
-  victimValue,
+  GOOD, isGoodCapture, isNoisy, learnFromCutoff, movedBy, nextMove, quietHistory, startPicking, startPickingCaptures,
+  startPickingListed, taken, victimValue,
 } from "./ordering";
 import {
-  checkers,
-  colorSet,
-  copyPosition,
-  isInsufficient,
-  key,
-  KING,
-  moveKind,
-  movePromotion,
-  PAWN,
-  PROMOTION,
-  play,
-  playNull,
-  QUEEN,
-  roleSet,
-  rule50,
-  side,
+  checkers, colorSet, copyPosition, isInsufficient, key, KING, moveKind, movePromotion, PAWN, PROMOTION, play,
+  playNull, QUEEN, roleSet, rule50, side,
 } from "../rules/position";
 import { HIGHEST_CP, MATE_CP } from "../rules/score";
 import { seeAtLeast } from "./see";
 import { countNode, keys, nodes, publishNodes, ROOT_MOVE_BYTES, resetNodes, rootMoves, stopped } from "./thread";
 import {
-  EXACT,
-  entryBound,
-  entryDepth,
-  entryEval,
-  entryMove,
-  entryPv,
-  entryScore,
-  LOWER,
-  NO_BOUND,
-  probe,
-  remember,
-  UPPER,
+  EXACT, entryBound, entryDepth, entryEval, entryMove, entryPv, entryScore, LOWER, NO_BOUND, probe, remember, UPPER,
 } from "./transposition";
 
 const INFINITE: i32 = MATE_CP + 1;

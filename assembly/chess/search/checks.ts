@@ -2,23 +2,8 @@
 import { between, bishopAttacks, bit, knightAttacks, line, openBishopAttacks, openRookAttacks, pawnAttacks, rookAttacks } from "../rules/attacks";
 import { checkSquares } from "./frame";
 import {
-  BISHOP,
-  CASTLING,
-  colorSet,
-  EN_PASSANT,
-  isShortCastling,
-  KNIGHT,
-  kingSquare,
-  moveFrom,
-  moveKind,
-  movePromotion,
-  moveTo,
-  occupied,
-  pieceOn,
-  QUEEN,
-  ROOK,
-  roleSet,
-  side,
+  BISHOP, CASTLING, colorSet, EN_PASSANT, isShortCastling, KNIGHT, kingSquare, moveFrom, moveKind, movePromotion,
+  moveTo, occupied, pieceOn, QUEEN, ROOK, roleSet, side,
 } from "../rules/position";
 
 /** Finds the squares from which the enemy king would be in check, and our pieces that uncover a check when they leave its line. */

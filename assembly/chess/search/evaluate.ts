@@ -3,21 +3,7 @@
 import { bishopAttacks, FILE_A, kingAttacks, knightAttacks, pawnAttacks, rookAttacks } from "../rules/attacks";
 import { nnueCentipawns } from "../nnue/network";
 import {
-  BISHOP,
-  BLACK,
-  colorSet,
-  KING,
-  key,
-  KNIGHT,
-  kingSquare,
-  occupied,
-  PAWN,
-  QUEEN,
-  ROOK,
-  roleSet,
-  rule50,
-  side,
-  WHITE,
+  BISHOP, BLACK, colorSet, KING, key, KNIGHT, kingSquare, occupied, PAWN, QUEEN, ROOK, roleSet, rule50, side, WHITE,
 } from "../rules/position";
 import { HIGHEST_CP } from "../rules/score";
 

@@ -11,36 +11,13 @@ import { givesCheck } from "./checks";
 import { placeGain } from "./evaluate";
 import { earlier, isKiller, killer, moveList, movedPiece, pickerState, scoredMoves } from "./frame";
 import {
-  captureHistory,
-  continuationHistory,
-  continuationRow,
-  historyIn,
-  learnCapture,
-  learnContinuation,
-  learnMain,
+  captureHistory, continuationHistory, continuationRow, historyIn, learnCapture, learnContinuation, learnMain,
   mainHistory,
 } from "./history-tables";
 import { generate, generateNoisy, generateQuiet, isLegal } from "../rules/movegen";
 import {
-  BISHOP,
-  CASTLING,
-  colorSet,
-  EN_PASSANT,
-  KING,
-  KNIGHT,
-  moveFrom,
-  moveKind,
-  movePromotion,
-  moveTo,
-  occupied,
-  PAWN,
-  PROMOTION,
-  pieceOn,
-  QUEEN,
-  ROOK,
-  roleSet,
-  side,
-  WHITE,
+  BISHOP, CASTLING, colorSet, EN_PASSANT, KING, KNIGHT, moveFrom, moveKind, movePromotion, moveTo, occupied, PAWN,
+  PROMOTION, pieceOn, QUEEN, ROOK, roleSet, side, WHITE,
 } from "../rules/position";
 import { seeAtLeast } from "./see";
 

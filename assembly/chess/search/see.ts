@@ -2,24 +2,8 @@
 // square with their least valuable piece, and either may stop.
 import { bishopAttacks, bit, rookAttacks } from "../rules/attacks";
 import {
-  attackersTo,
-  BISHOP,
-  CASTLING,
-  colorSet,
-  EN_PASSANT,
-  KING,
-  moveFrom,
-  moveKind,
-  movePromotion,
-  moveTo,
-  occupied,
-  PAWN,
-  PROMOTION,
-  pieceOn,
-  QUEEN,
-  ROOK,
-  roleSet,
-  side,
+  attackersTo, BISHOP, CASTLING, colorSet, EN_PASSANT, KING, moveFrom, moveKind, movePromotion, moveTo, occupied,
+  PAWN, PROMOTION, pieceOn, QUEEN, ROOK, roleSet, side,
 } from "../rules/position";
 
 const VALUES: usize = memory.data<i32>([100, 320, 330, 500, 950, 20000]);
