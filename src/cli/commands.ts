@@ -46,6 +46,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "bench search": () => import("./bench/search.js"),
   "bench mcts": () => import("./bench/mcts.js"),
   "bench arena": () => import("./bench/arena.js"),
+  "bench cluster": () => import("./bench/cluster.js"),
   studio: () => import("./studio.js"),
   nets: () => import("./nets.js"),
   doctor: () => import("./doctor.js"),

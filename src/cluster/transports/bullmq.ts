@@ -15,7 +15,7 @@ import { Registry } from "./registry.js";
 import type { Transport } from "./transport.js";
 
 const POLL_MS = 2_000; // an event could be missed while Redis is away; a question cannot
-const WATCH_MS = 15_000; // between two looks at whether anybody can do the jobs
+const WATCH_MS = 15_000; // without a result, after which it is looked whether anybody can do the jobs
 const NEED_MS = 60_000; // between two signs that the queue is still needed
 const ATTEMPTS = 3; // at a job that fails; one whose worker is lost is not counted
 const KEPT_SECONDS = 3600; // that a job which nobody fetches is remembered
@@ -26,6 +26,7 @@ export interface BullOptions {
   itemsPerJob?: number; // instead of what takes about a minute
   store?: FileStore; // for files and results; in the Redis by default
   note?(text: string): void; // what people should know
+  watchMs?: number; // between two looks at whether anybody can do the jobs
 }
 
 /** What is known of a job that is waited for: the hash of its result, or only that something happened. */
@@ -57,7 +58,10 @@ export class BullTransport implements Transport {
     this.files = new JobFiles(options.store ?? new RedisStore(redis), "by name");
     this.registry = new Registry(redis);
     const every = (ms: number, work: () => Promise<void>) => setInterval(() => void work().catch(() => {}), ms);
-    this.watch = [every(WATCH_MS, () => this.lookForWorkers()), every(NEED_MS, () => this.needAgain())];
+    this.watch = [
+      every(options.watchMs ?? WATCH_MS, () => this.lookForWorkers()),
+      every(NEED_MS, () => this.needAgain()),
+    ];
   }
 
   static async open(url: string, options: BullOptions = {}): Promise<BullTransport> {
@@ -196,7 +200,7 @@ export class BullTransport implements Transport {
 
   /** Says why nothing is done, if nobody can do it. */
   private async lookForWorkers(): Promise<void> {
-    if (this.waiting.size === 0 || performance.now() - this.lastDone < WATCH_MS) return;
+    if (this.waiting.size === 0 || performance.now() - this.lastDone < (this.options.watchMs ?? WATCH_MS)) return;
     const workers = await this.registry.workers();
     for (const lane of this.lanes.values()) {
       const { needs } = await lane;
@@ -211,6 +215,11 @@ export class BullTransport implements Transport {
 
   private async needAgain(): Promise<void> {
     for (const lane of this.lanes.values()) await this.registry.need((await lane).needs);
+  }
+
+  /** Memory that Redis uses. */
+  async usedBytes(): Promise<number> {
+    return Number(/used_memory:(\d+)/.exec(await this.redis.info("memory"))?.[1] ?? Number.NaN);
   }
 
   private patiently<T>(work: () => Promise<T>): Promise<T> {
