@@ -59,22 +59,22 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
 test.skipIf(!hasRedis || !hasS3)(
   "self-play over a Redis with a password and a store of S3 gives the bytes of this machine; nobody tells the secrets",
   async () => {
-    const play = ["selfplay", "uniform@mcts", "--games", "6", "--nodes", "8", "--max-moves", "10", "--seed", "3"];
+    const play = ["selfplay", "nnue@ab", "--games", "6", "--nodes", "8", "--max-moves", "10", "--seed", "3"];
     await runSelfPlay(
-      { player: "uniform@mcts", games: 6, nodes: 8, seed: 3, adjudication: { maxMoves: 10 } },
-      file("here.jsonl"),
+      { player: "nnue@ab", games: 6, nodes: 8, seed: 3, adjudication: { maxMoves: 10 } },
+      file("here.bin"),
     );
     const worker = start(["worker", "--cluster", url, "--store", store, "--capacity", "1"]);
     await said(worker.stderr!, "ready");
     // The password of the environment, as redis-cli has it: a command line can be read by everybody on the machine.
     const there = ["--cluster", `redis://127.0.0.1:${port}`, "--store", store];
-    const played = await run([...play, "-o", file("there.jsonl"), ...there], { REDISCLI_AUTH: PASSWORD });
+    const played = await run([...play, "-o", file("there.bin"), ...there], { REDISCLI_AUTH: PASSWORD });
     assert.equal(played.code, 0, played.notes);
-    assert.equal(readFileSync(file("there.jsonl"), "utf8"), readFileSync(file("here.jsonl"), "utf8"));
+    assert.equal(readFileSync(file("there.bin"), "latin1"), readFileSync(file("here.bin"), "latin1"));
     const redis = new Redis(url);
     assert.deepEqual(await redis.keys("tabiya:file:*"), []); // all of it went through S3
     redis.disconnect();
-    if (s3.child) assert.ok(readdirSync(file("s3", BUCKET), { recursive: true }).length > 0);
+    if (s3.child) assert.ok(readdirSync(file("s3", BUCKET), { recursive: true }).length > 0); // the network; results are removed
     for (const wrong of [url.replace("@127", "x@127"), `redis://127.0.0.1:${port}`])
       await assert.rejects(BullTransport.open(wrong), (error: Error) => {
         told += error.message;
