@@ -11,6 +11,8 @@ import type { Io } from "./command.js";
 /** Threads for each of so many workers of this program, which compute at the same time. */
 export const threadsEach = (workers: number): number => Math.max(1, Math.floor(processors() / workers));
 
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(2);
+
 type Shared = Pick<SharedTraining, "recipe" | "paths" | "data" | "workers"> & ClusterPlace & { run: string };
 
 /** Does the work with an exchange if there is to be one. What clusters need is loaded only then. */
@@ -26,12 +28,17 @@ export async function withExchange<T>(
     .update(`${hostname()} ${resolve(run)}`)
     .digest("hex")
     .slice(0, 32);
-  const options = { ...training, id, signal: io.signal, note: io.note };
-  if (cluster === undefined) return leadHere(options, work);
+  let summary = "";
+  const onRound: SharedTraining["onRound"] = ({ traffic: { put, got } }) => {
+    summary = `rounds with others: ${megabytes(put)} MB put into the store, ${megabytes(got)} MB got from it${cluster === undefined ? "" : " by this machine"}`;
+  };
+  const options = { ...training, id, signal: io.signal, note: io.note, onRound };
+  if (cluster === undefined) return leadHere(options, work).finally(() => summary && io.note(summary));
   const opened = await openBoard(clusterUrl({ cluster }), await clusterStore({ store }));
   try {
     return await leadTraining(opened, options, work);
   } finally {
+    if (summary) io.note(summary);
     opened.close();
   }
 }

@@ -187,3 +187,18 @@ test("a helper without a sign of life is gone, and its shard goes to the next th
   assert.deepEqual((await round()).shards, { next: 1 });
   assert.ok(notes.includes("dead is gone (no sign of life); 1 workers"), `${notes}`);
 });
+
+test("what a helper gives before it leaves counts, and then it is gone", async () => {
+  const { leader, begin, say, board, round, store, notes } = await scripted();
+  await say("leaver");
+  await begin(0);
+  const { id } = await round();
+  const file = await store.put(encodeNumbers(Float32Array.of(4, 4), "float32"));
+  const given = { round: id, steps: 5, loss: 1, reason: "", file };
+  await board.set(workersKey("t"), "leaver", JSON.stringify({ beat: 9, have: "", leaving: true, given }));
+  assert.deepEqual(await leader.end(Float32Array.of(1, 1)), Float32Array.of(2, 2)); // 10 steps of 1 and 5 of 4
+  await begin(10);
+  assert.deepEqual((await round()).shards, {});
+  assert.ok(notes.includes("leaver is gone (it left); 1 workers"), `${notes}`);
+  assert.deepEqual(await board.read(workersKey("t")), {});
+});

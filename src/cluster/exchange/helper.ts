@@ -68,7 +68,11 @@ class Helper {
       }
     } finally {
       clearInterval(timer);
-      await board.remove(workersKey(id), name);
+      this.said.leaving = true;
+      const isWanted = this.said.given !== undefined && this.said.given.round === (await this.roundNow())?.id;
+      if (isWanted)
+        await this.show(); // the leader takes what was given, and removes it
+      else await board.remove(workersKey(id), name);
     }
   }
 

@@ -49,6 +49,7 @@ interface Helper {
   pulse: Pulse;
   shard: number;
   said: WorkerMessage;
+  settled: string; // the last round whose result of it was used, late or refused
 }
 
 /**
@@ -59,7 +60,6 @@ interface Helper {
 export class Leader implements Exchange {
   private readonly helpers = new Map<string, Helper>();
   private readonly rounding: Rounding;
-  private readonly dropped = new Set<string>(); // what was given and is settled: used, late or refused
   private timer: ReturnType<typeof setInterval> | undefined;
   private beat = 0;
   private round: RoundMessage | undefined;
@@ -98,7 +98,7 @@ export class Leader implements Exchange {
     await this.look();
     if (!last) await this.gather();
     for (const file of this.files.splice(0)) await store.remove(file);
-    const helpers = [...this.helpers];
+    const helpers = [...this.helpers].filter(([, { said }]) => !said.leaving);
     const shards = Object.fromEntries(helpers.map(([name, { shard }]) => [name, shard]));
     const message = { ...round, shards, closing: false };
     const put = async (bytes: Uint8Array) => {
@@ -136,10 +136,10 @@ export class Leader implements Exchange {
     const sum = Float64Array.from(difference, (value) => value * round.steps);
     let steps = round.steps;
     let workers = 1;
-    for (const [name, { said }] of given) {
-      const mean = await this.take(name, said, round, difference.length);
+    for (const [name, helper] of given) {
+      const mean = await this.take(name, helper, round, difference.length);
       if (!mean) continue;
-      const taken = said.given?.steps ?? 0;
+      const taken = helper.said.given?.steps ?? 0;
       for (let i = 0; i < sum.length; i++) sum[i] += mean[i] * taken;
       steps += taken;
       workers++;
@@ -176,13 +176,14 @@ export class Leader implements Exchange {
   /** What a helper gave for the round, if it can be used. */
   private async take(
     name: string,
-    { given }: WorkerMessage,
+    helper: Helper,
     round: RoundMessage,
     count: number,
   ): Promise<Float32Array | undefined> {
     const { store, precision } = this.options;
-    if (!given || this.dropped.has(`${name} ${given.round}`)) return undefined;
-    this.dropped.add(`${name} ${given.round}`);
+    const { given } = helper.said;
+    if (!given || helper.settled === given.round) return undefined;
+    helper.settled = given.round;
     try {
       if (given.steps === 0) throw new Error(given.reason);
       if (given.steps > round.steps) throw new Error(`${given.steps} steps in a round of ${round.steps}.`);
@@ -208,20 +209,22 @@ export class Leader implements Exchange {
         continue;
       }
       const known = this.helpers.get(name);
-      const helper = known ?? { pulse: new Pulse(), shard: this.freeShard(), said };
+      const helper = known ?? { pulse: new Pulse(), shard: this.freeShard(), said, settled: "" };
       helper.said = said;
-      if (helper.pulse.stillMs(said.beat, performance.now()) > goneMs) {
+      const { given } = said;
+      const isOver = said.leaving && (given?.round !== this.round?.id || given?.round === helper.settled);
+      const isGone = !said.leaving && helper.pulse.stillMs(said.beat, performance.now()) > goneMs;
+      if (isOver || isGone) {
         await board.remove(workersKey(id), name);
-        this.leave(name, "no sign of life");
+        this.leave(name, isOver ? "it left" : "no sign of life");
         continue;
       }
       if (!known) {
         this.helpers.set(name, helper);
         this.say(`${name} has come; ${this.helpers.size + 1} workers`);
       }
-      const { given } = said;
-      if (given && given.round !== this.round?.id && !this.dropped.has(`${name} ${given.round}`)) {
-        this.dropped.add(`${name} ${given.round}`);
+      if (given && given.round !== this.round?.id && helper.settled !== given.round) {
+        helper.settled = given.round;
         this.say(`${name}: too late for the round at step ${given.round.split(":")[0]}; dropped`);
         if (given.file) await store.remove(given.file);
       }

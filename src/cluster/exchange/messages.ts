@@ -31,6 +31,7 @@ export type RoundMessage = z.infer<typeof round>;
 const worker = z.object({
   beat: whole,
   have: z.union([hash, z.literal("")]), // the last weights it knows
+  leaving: z.boolean().optional(), // it was told to stop, and what it gave is its last
   given: z
     .object({
       round: z.string().max(100),

@@ -1,29 +1,38 @@
 import { messageOf } from "#base";
 import { type BatchSource, type Exchange, type Recipe, RoundTrainer, taskOf } from "#training";
+import { CountingStore } from "../stores/counting.js";
 import { MemoryStore } from "../stores/memory.js";
 import type { FileStore } from "../stores/store.js";
 import { type Board, MemoryBoard } from "./board.js";
 import { type HelperOptions, helpTraining } from "./helper.js";
-import { Leader, type LeaderOptions } from "./leader.js";
+import { Leader, type LeaderOptions, type RoundReport } from "./leader.js";
 import { GONE_MS, POLL_MS, Pulse, pause, readTraining, TRAININGS } from "./messages.js";
 import { openOffer, putOffer } from "./offer.js";
 
 /** A training with others. */
 export interface SharedTraining
-  extends Pick<LeaderOptions, "id" | "workers" | "signal" | "note" | "onRound" | "pollMs" | "goneMs" | "waitMs"> {
+  extends Pick<LeaderOptions, "id" | "workers" | "signal" | "note" | "pollMs" | "goneMs" | "waitMs"> {
   recipe: Recipe;
   paths: readonly string[]; // of the data, as the task opens them
   data: BatchSource; // these, opened
+  onRound?: (report: RoundReport & Traffic) => void;
+}
+
+/** Bytes that went into the store and came out of it since the training began. */
+export interface Traffic {
+  traffic: { put: number; got: number };
 }
 
 /** Leads a training that others help with, whoever finds it on the board. */
 export async function leadTraining<T>(
   { board, store }: { board: Board; store: FileStore },
-  { recipe, paths, data, ...options }: SharedTraining,
+  { recipe, paths, data, onRound, ...options }: SharedTraining,
   work: (exchange: Exchange) => Promise<T>,
 ): Promise<T> {
   const offer = await putOffer(store, recipe, paths, data.fingerprint);
-  return lead(new Leader({ ...options, board, store, offer, precision: recipe.train.differences }), work);
+  const counted = new CountingStore(store);
+  const leader = new Leader({ ...options, board, store: counted, offer, precision: recipe.train.differences, onRound: (report) => onRound?.({ ...report, traffic: counted.bytes }) }); // biome-ignore format: a list
+  return lead(leader, work);
 }
 
 async function lead<T>(leader: Leader, work: (exchange: Exchange) => Promise<T>): Promise<T> {
@@ -35,13 +44,13 @@ async function lead<T>(leader: Leader, work: (exchange: Exchange) => Promise<T>)
   }
 }
 
-/** The same with helpers in this program, which share its cores; the store can be wrapped, to count what goes through it. */
+/** The same with helpers in this program, which share its cores; the traffic is that of all of them. */
 export async function leadHere<T>(
-  { recipe, paths, data: _, ...options }: SharedTraining & { wrap?: (store: FileStore) => FileStore },
+  { recipe, paths, data: _, onRound, ...options }: SharedTraining,
   work: (exchange: Exchange) => Promise<T>,
 ): Promise<T> {
-  const { workers = 1, wrap = (store) => store } = options;
-  const [board, store] = [new MemoryBoard(), wrap(new MemoryStore())];
+  const { workers = 1 } = options;
+  const [board, store] = [new MemoryBoard(), new CountingStore(new MemoryStore())];
   const stop = new AbortController();
   const precision = recipe.train.differences;
   const helpers: Promise<void>[] = [];
@@ -57,7 +66,7 @@ export async function leadHere<T>(
       await data.close();
     }
   };
-  const leader = new Leader({ ...options, board, store, offer: "", precision });
+  const leader = new Leader({ ...options, board, store, offer: "", precision, onRound: (report) => onRound?.({ ...report, traffic: store.bytes }) }); // biome-ignore format: a list
   try {
     return await lead(leader, async (exchange) => {
       for (let i = 1; i < workers; i++) helpers.push(help(`worker-${i}`));
@@ -70,18 +79,20 @@ export async function leadHere<T>(
   }
 }
 
+const AGAIN_MS = 60_000; // before a training that could not be helped is tried again: its data may be there by then
+
 /** Helps with whatever training is on the board, one after another, until the signal fires. */
 export async function helpTrainings(
   options: Omit<HelperOptions, "id" | "precision"> & { cache: string; threads: number; mostBytes?: number },
 ): Promise<{ helped: number }> {
   const { board, signal, note, pollMs = POLL_MS, goneMs = GONE_MS } = options;
   const pulses = new Map<string, Pulse>();
-  const failed = new Set<string>(); // offers this machine cannot take
+  const failed = new Map<string, number>(); // offers that could not be taken, until when they are left alone
   let helped = 0;
   while (!signal.aborted) {
     for (const [id, text] of Object.entries(await board.read(TRAININGS))) {
       const training = readTraining(text);
-      if (!training || failed.has(training.offer) || signal.aborted) continue;
+      if (!training || (failed.get(training.offer) ?? 0) > performance.now() || signal.aborted) continue;
       const pulse = pulses.get(id) ?? new Pulse();
       pulses.set(id, pulse);
       if (pulse.stillMs(training.beat, performance.now()) > goneMs) continue;
@@ -89,7 +100,7 @@ export async function helpTrainings(
         await helpWith(id, training.offer, options);
         helped++;
       } catch (error) {
-        failed.add(training.offer);
+        failed.set(training.offer, performance.now() + AGAIN_MS);
         note?.(`training ${id.slice(0, 12)}: cannot help: ${messageOf(error)}`);
       }
     }
