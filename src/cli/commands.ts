@@ -24,6 +24,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   learn: () => import("./learn.js"),
   worker: () => import("./worker.js"),
   "cluster status": () => import("./cluster-status.js"),
+  "cluster simulate": () => import("./cluster-simulate.js"),
   eval: () => import("./eval.js"),
   export: () => import("./export.js"),
   match: () => import("./match.js"),

@@ -5,6 +5,8 @@ export { playContestByJobs } from "./requests/contest.js";
 export { type ExamRequest, examineByJobs } from "./requests/exam.js";
 export { askByJobs } from "./requests/positions.js";
 export { playByJobs } from "./requests/selfplay.js";
+export { ASSUMPTIONS, MEANINGS } from "./simulation/assumptions.js";
+export { type Assumptions, LIMITS, type Scale, saturation, simulate } from "./simulation/simulate.js";
 export { FolderStore } from "./stores/folder.js";
 export { sha256 } from "./stores/hash.js";
 export { openStore, withoutKeys } from "./stores/open.js";
