@@ -9,6 +9,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, test } from "vitest";
 import { BullTransport } from "#cluster";
 import { runSelfPlay } from "#data";
+import { parseExposition } from "./exposition.js";
 import { freePort, hasRedis, said, startRedis } from "./redis-server.js";
 import { BUCKET, hasS3, type S3Server, startS3 } from "./s3-server.js";
 
@@ -64,7 +65,8 @@ test.skipIf(!hasRedis || !hasS3)(
       { player: "nnue@ab", games: 6, nodes: 8, seed: 3, adjudication: { maxMoves: 10 } },
       file("here.bin"),
     );
-    const worker = start(["worker", "--cluster", url, "--store", store, "--capacity", "1"]);
+    const seen = ["--metrics", "0", "--log", "json", "--cache", file("cache")];
+    const worker = start(["worker", "--cluster", url, "--store", store, "--capacity", "1", ...seen]);
     await said(worker.stderr!, "ready");
     // The password of the environment, as redis-cli has it: a command line can be read by everybody on the machine.
     const there = ["--cluster", `redis://127.0.0.1:${port}`, "--store", store];
@@ -75,6 +77,20 @@ test.skipIf(!hasRedis || !hasS3)(
     assert.deepEqual(await redis.keys("tabiya:file:*"), []); // all of it went through S3
     redis.disconnect();
     if (s3.child) assert.ok(readdirSync(file("s3", BUCKET), { recursive: true }).length > 0); // the network; results are removed
+    // What is seen of it: lines of JSON, numbers for Prometheus, the status.
+    const events = worker.notes.trim().split("\n").map((line) => JSON.parse(line)); // biome-ignore format: a list
+    assert.ok(events.some(({ event, kind, job, time }) => event === "done" && kind === "selfplay" && job && time));
+    const metrics = /http:\/\/127\.0\.0\.1:\d+\/metrics/.exec(worker.notes)?.[0] ?? assert.fail(worker.notes);
+    const answer = await fetch(metrics);
+    assert.match(answer.headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/);
+    const done = parseExposition(await answer.text()).get('tabiya_jobs_total{result="done"}') ?? 0;
+    assert.equal(done, events.filter(({ event }) => event === "done").length);
+    assert.equal((await fetch(metrics.replace("/metrics", "/"))).status, 404);
+    const status = await run(["cluster", "status", "--cluster", url, "--json"]);
+    const { workers, queues, rates, failures, redis: server } = JSON.parse(status.out);
+    assert.equal(workers.length, 1);
+    assert.ok(queues.length > 0 && rates.jobsPerMinute >= 0 && failures.length === 0);
+    assert.deepEqual(server.warnings, []);
     for (const wrong of [url.replace("@127", "x@127"), `redis://127.0.0.1:${port}`])
       await assert.rejects(BullTransport.open(wrong), (error: Error) => {
         told += error.message;

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { processors } from "#base";
 import type { SharedTraining } from "#cluster";
 import type { Exchange } from "#training";
-import { type ClusterPlace, clusterStore, clusterUrl, withFolder } from "./cluster.js";
+import { type ClusterPlace, clusterStore, clusterUrl } from "./cluster.js";
 import type { Io } from "./command.js";
 
 /** Threads for each of so many workers of this program, which compute at the same time. */
@@ -46,8 +46,7 @@ export async function withExchange<T>(
 /** Helps with the trainings of a cluster until interrupted. */
 export async function helpOnCluster(
   place: ClusterPlace,
-  capacity: number | undefined,
-  io: Pick<Io, "note" | "signal">,
+  { capacity, cache, ...io }: { capacity?: number; cache: string } & Pick<Io, "note" | "signal">,
 ): Promise<{ helped: number }> {
   const { helpTrainings, openBoard } = await import("#cluster");
   const { board, store, close } = await openBoard(clusterUrl(place), await clusterStore(place));
@@ -55,10 +54,8 @@ export async function helpOnCluster(
     .replace(/[^\w.-]/g, "-")
     .slice(0, 80)}-${randomBytes(4).toString("hex")}`;
   try {
-    return await withFolder((cache) => {
-      io.note("ready; waiting for trainings");
-      return helpTrainings({ board, store, name, cache, threads: capacity ?? 0, signal: io.signal, note: io.note });
-    });
+    io.note("ready; waiting for trainings");
+    return await helpTrainings({ board, store, name, cache, threads: capacity ?? 0, ...io });
   } finally {
     close();
   }

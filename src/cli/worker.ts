@@ -1,8 +1,10 @@
 import { hostname } from "node:os";
 import { UserError } from "#base";
-import { runWorker } from "#cluster";
+import { type Metric, runWorker } from "#cluster";
 import { clusterStore, clusterUrl, STORE_OPTION, withFolder } from "./cluster.js";
 import { command } from "./command.js";
+import { LOG_OPTION, logTo } from "./log-lines.js";
+import { METRICS_HELP, withMetrics } from "./metrics-server.js";
 import { helpOnCluster } from "./training-cluster.js";
 
 export default command({
@@ -18,6 +20,7 @@ export default command({
     "tabiya worker --cluster redis://10.0.0.1:6379 --store 's3://tabiya/files?endpoint=http://10.0.0.1:9000'",
     'tabiya worker --cluster redis://10.0.0.1:6379 --engines "stockfish,lc0=/opt/lc0/lc0 --backend=eigen"',
     "tabiya worker --cluster redis://10.0.0.1:6379 --trainings",
+    "tabiya worker --cluster redis://10.0.0.1:6379 --cache /var/cache/tabiya --metrics 9464 --log json",
   ],
   options: {
     cluster: { help: "address of the Redis, as redis://HOST:6379" },
@@ -25,35 +28,75 @@ export default command({
     capacity: { type: "integer", minimum: 1, help: "threads; one per core by default" },
     engines: { help: "UCI engines that jobs may use, by name: stockfish, or NAME=COMMAND; commas between them" },
     trainings: { type: "boolean", help: "help with trainings (tabiya train --cluster) instead of playing games" },
+    cache: { help: "folder that keeps networks and data for the next start; by default they go with the worker" },
+    metrics: { help: METRICS_HELP },
+    ...LOG_OPTION,
   },
 
-  async run({ capacity, engines, trainings, ...place }, io) {
-    if (trainings) return helpOnCluster(place, capacity, io);
+  async run({ capacity, engines, trainings, cache, metrics, log: logKind, ...place }, io) {
+    const log = logTo(io, logKind);
+    const note = (text: string) => log("note", text);
+    const folder = <T>(work: (path: string) => Promise<T>) => (cache === undefined ? withFolder(work) : work(cache));
+    const counts = { done: 0, failed: 0 };
+    if (trainings) {
+      const help = () => folder((path) => helpOnCluster(place, { capacity, cache: path, note, signal: io.signal }));
+      return withMetrics(metrics, () => workerMetrics(counts), note, help);
+    }
     const cluster = clusterUrl(place);
     const store = await clusterStore(place);
-    const counts = { done: 0, failed: 0 };
-    await withFolder(async (cache) =>
+    const work = async (path: string) =>
       runWorker({
         cluster,
         store,
-        cache,
+        cache: path,
         name: `${hostname()}-${process.pid}`,
         capacity,
         engines: parseEngines(engines ?? ""),
         hasRuntime: await canImport("onnxruntime-node"),
-        note: io.note,
+        note,
         signal: io.signal,
-        onReady: () => io.note("ready; waiting for jobs"),
-        onJob({ kind, error }) {
+        onReady: () => log("ready", "ready; waiting for jobs"),
+        onJob({ id, kind, error }) {
           counts[error === undefined ? "done" : "failed"]++;
-          if (error !== undefined) io.note(`a job of ${kind} failed: ${error}`);
-          io.progress(`${counts.done} jobs done, ${counts.failed} failed`);
+          if (error !== undefined) log("failed", `a job of ${kind} failed: ${error}`, { job: id, kind });
+          else if (logKind === "json") log("done", `a job of ${kind} is done`, { job: id, kind });
+          if (logKind !== "json") io.progress(`${counts.done} jobs done, ${counts.failed} failed`);
         },
-      }),
+      });
+    await withMetrics(
+      metrics,
+      () => workerMetrics(counts),
+      note,
+      () => folder(work),
     );
     return counts;
   },
 });
+
+/** What a worker knows of itself. */
+function workerMetrics({ done, failed }: { done: number; failed: number }): Metric[] {
+  const { user, system } = process.cpuUsage();
+  const one = (name: string, help: string, type: Metric["type"], value: number): Metric => ({ name, help, type, samples: [{ value }] }); // biome-ignore format: a list
+  return [
+    {
+      name: "tabiya_jobs_total",
+      help: "Jobs that this worker has ended.",
+      type: "counter",
+      samples: [
+        { labels: { result: "done" }, value: done },
+        { labels: { result: "failed" }, value: failed },
+      ],
+    },
+    one("process_cpu_seconds_total", "Processor time, of all threads.", "counter", (user + system) / 1e6),
+    one("process_resident_memory_bytes", "Memory.", "gauge", process.memoryUsage.rss()),
+    one(
+      "process_start_time_seconds",
+      "When it was started, since 1970.",
+      "gauge",
+      Date.now() / 1000 - process.uptime(),
+    ),
+  ];
+}
 
 const canImport = (name: string): Promise<boolean> => import(name).then(() => true, () => false); // biome-ignore format: a list
 

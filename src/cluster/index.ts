@@ -1,6 +1,7 @@
 export { type ClusterBoard, openBoard } from "./exchange/open.js";
 export { helpTrainings, leadHere, leadTraining, type SharedTraining } from "./exchange/trainings.js";
 export { type Job, jobId, parseJob } from "./jobs/job.js";
+export { clusterMetrics, formatMetrics, type Metric } from "./metrics.js";
 export { playContestByJobs } from "./requests/contest.js";
 export { type ExamRequest, examineByJobs } from "./requests/exam.js";
 export { askByJobs } from "./requests/positions.js";

@@ -29,7 +29,22 @@ export async function putFile(store: FileStore, path: string): Promise<PiecedFil
   }
 }
 
-/** Brings a file into a folder and tells its path; one that is there already is not fetched again. */
+/** Whether a file that was kept from another time is still what its name says. */
+async function isWhole(path: string, bytes: number, pieces: readonly string[]): Promise<boolean> {
+  const file = await openRandom(path);
+  try {
+    if (file.size !== bytes) return false;
+    for (const [i, piece] of pieces.entries()) {
+      const start = i * PIECE_BYTES;
+      if ((await sha256(file.read(start, Math.min(PIECE_BYTES, bytes - start)))) !== piece) return false;
+    }
+    return true;
+  } finally {
+    file.close();
+  }
+}
+
+/** Brings a file into a folder and tells its path; one that is there already, and sound, is not fetched again. */
 export async function fetchFile(
   store: FileStore,
   { ending, bytes, pieces }: PiecedFile,
@@ -42,7 +57,7 @@ export async function fetchFile(
     throw new UserError("FILE_LARGE", `a file of ${bytes} bytes is asked for, and ${mostBytes} are allowed here.`);
   const name = (await sha256(new TextEncoder().encode(pieces.join()))) + ending.replace(/\.(gz|zst)$/, ""); // formats are told by content
   const path = `${folder}/${name}`;
-  if ((await listFolder(folder))?.includes(name)) return path;
+  if ((await listFolder(folder))?.includes(name) && (await isWhole(path, bytes, pieces))) return path;
   await makeFolder(folder);
   const output = await createOutput(path);
   try {
