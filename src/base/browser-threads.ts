@@ -11,14 +11,28 @@ interface WorkerScope {
 }
 declare const self: WorkerScope;
 
+const LISTENS = "tabiya: a worker listens";
+
 /** Workers, the browser side. */
 export const threads: PlatformThreads = {
   startWorker(path) {
     const worker = new Worker(beside(`${path}.js`), { type: "module" }); // built as a program of its own
+    // A worker whose modules wait for the chess core loses what is sent before it listens.
+    let waiting: (() => void)[] | undefined = [];
+    let hear = (_: unknown): void => {};
+    worker.onmessage = ({ data }) => {
+      if (data !== LISTENS) return hear(data);
+      for (const send of waiting ?? []) send();
+      waiting = undefined;
+    };
     return {
-      post: (message, transfer = []) => worker.postMessage(message, [...transfer]),
+      post(message, transfer = []) {
+        const send = () => worker.postMessage(message, [...transfer]);
+        if (waiting) waiting.push(send);
+        else send();
+      },
       listen(onMessage, onDeath) {
-        worker.onmessage = (event) => onMessage(event.data);
+        hear = onMessage;
         worker.onerror = (event) => onDeath?.(new Error(event.message));
       },
       close: async () => worker.terminate(),
@@ -30,6 +44,7 @@ export const threads: PlatformThreads = {
       post: (message, transfer = []) => self.postMessage(message, [...transfer]),
       listen(onMessage) {
         self.onmessage = (event) => onMessage(event.data);
+        self.postMessage(LISTENS, []);
       },
       close: async () => self.close(),
     };

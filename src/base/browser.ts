@@ -1,13 +1,22 @@
 import { Decompress } from "fzstd";
 import { beside, threads } from "./browser-threads.js";
 import { UserError } from "./errors.js";
+import { createMemoryFiles } from "./memory-files.js";
 import type { Platform } from "./platform.js";
 
 const unavailable = (path: string) =>
-  new UserError(
-    "FILE_BROWSER",
-    `${path}: a page cannot write files or read parts of them. Use the program tabiya for this.`,
-  );
+  new UserError("FILE_BROWSER", `${path}: a page cannot write files. Use the program tabiya for this.`);
+
+const memory = createMemoryFiles();
+
+/** Files that a page writes have names that begin so, and are kept in memory: all others are addresses. */
+const isInMemory = (path: string): boolean => path.startsWith("memory:");
+
+/** The files in memory, for a path there; there is nothing else to write to. */
+function writable(path: string): typeof memory {
+  if (isInMemory(path)) return memory;
+  throw unavailable(path);
+}
 
 const fromBase64 = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
@@ -51,7 +60,7 @@ function inflate(kind: "gzip" | "deflate", bytes: AsyncIterable<Uint8Array>): As
   return pieces(source.pipeThrough(new DecompressionStream(kind === "gzip" ? "gzip" : "deflate-raw")));
 }
 
-/** A page reads files by their address, and writes none. */
+/** A page reads files by their address, and writes to memory alone. */
 export const platform: Platform = {
   ...threads,
   async readWasm(name) {
@@ -59,11 +68,13 @@ export const platform: Platform = {
     return (await fetchOk(beside(`wasm/${name}.wasm`))).arrayBuffer();
   },
   async openRaw(path) {
+    if (isInMemory(path)) return memory.openRaw(path);
     const { body, headers } = await fetchOk(path);
     const size = Number(headers.get("content-length")) || undefined;
     return { size, [Symbol.asyncIterator]: () => pieces(body ?? new ReadableStream()) };
   },
   async openRandom(path) {
+    if (isInMemory(path)) return memory.openRandom(path);
     const bytes = new Uint8Array(await (await fetchOk(path)).arrayBuffer());
     return { size: bytes.length, read: (offset, length) => bytes.slice(offset, offset + length), close() {} };
   },
@@ -75,28 +86,16 @@ export const platform: Platform = {
       throw new UserError("FILE_CORRUPT", `${name}: damaged or cut off ${kind} data (${error}).`);
     }
   },
-  createRaw: async (path) => {
-    throw unavailable(path);
-  },
-  rename: async (path) => {
-    throw unavailable(path);
-  },
-  openAppend: async (path) => {
-    throw unavailable(path);
-  },
-  createScratch: async (near) => {
-    throw unavailable(near);
-  },
-  remove: async () => {},
-  makeFolder: async (path) => {
-    throw unavailable(path);
-  },
-  listFolder: async () => undefined,
-  removeFolder: async () => {},
-  append: async (path) => {
-    throw unavailable(path);
-  },
-  temporaryName: (path) => path,
+  createRaw: async (path) => writable(path).createRaw(path),
+  rename: async (from, to) => writable(to).rename(from, to),
+  openAppend: async (path, length) => writable(path).openAppend(path, length),
+  createScratch: (near) => memory.createScratch(near),
+  remove: (path) => memory.remove(path),
+  makeFolder: async (path) => writable(path).makeFolder(path),
+  listFolder: (path) => memory.listFolder(path),
+  removeFolder: (path) => memory.removeFolder(path),
+  append: async (path, bytes) => writable(path).append(path, bytes),
+  temporaryName: memory.temporaryName,
   compress: () => {
     throw unavailable("output");
   },
