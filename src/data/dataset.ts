@@ -20,6 +20,7 @@ export interface PgnOptions extends Common {
   engine?: string; // a player that values every position, as uci:stockfish; by default the evaluations in the games do
   limits?: Limits; // how long it may think about each
   value?: "eval" | "result"; // without an engine: what values a position
+  player?: string; // only the moves of this player
   minRating?: number; // of both players
   timeClasses?: readonly ("bullet" | "blitz" | "rapid" | "classical")[];
   minPlies?: number;
@@ -56,11 +57,11 @@ export class Dataset {
   /** Makes a file of records (.bin, .jsonl, ...) from games. */
   static async fromPgn(games: string | readonly string[], to: string, options: PgnOptions = {}): Promise<Dataset> {
     const { engine, limits = { depth: 15 }, value = engine ? "result" : "eval", validation = 0, seed = 1 } = options;
-    const { signal = new AbortController().signal, minRating, timeClasses, minPlies, maxPositions } = options;
+    const { signal = new AbortController().signal, player, minRating, timeClasses, minPlies, maxPositions } = options;
     const troubles: string[] = [];
     const imported = engine === undefined ? to : to.replace(/(\.\w+)?$/, ".games.bin");
     await importGames(typeof games === "string" ? [games] : games, imported, {
-      games: { variants: ["standard", "from-position"], minRating, timeClasses, minPlies },
+      games: { variants: ["standard", "from-position"], player, minRating, timeClasses, minPlies },
       positions: { value, policy: "played", needsEvalAfter: false, fromPly: 0 },
       validation,
       seed,

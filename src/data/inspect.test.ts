@@ -37,6 +37,14 @@ test("scores that are all 0 and games without evals are warned of before anybody
   assert.match(games.warnings[0], /No game has \[%eval\]/);
 });
 
+test("a file of games names its players, those with most games first, and no unknown ones", async () => {
+  const game = (white: string, black: string) => [`[White "${white}"]`, `[Black "${black}"]`, "", "1. e4 e5 1-0", ""];
+  const path = file("p.pgn", ...game("Ann", "Bob"), ...game("?", "Bob"), ...game("Bob", "Cy"));
+  const { players } = await inspectData(path);
+  assert.deepEqual(players[0], { name: "Bob", games: 3 });
+  assert.deepEqual(new Set(players.map(({ name }) => name)), new Set(["Ann", "Bob", "Cy"]));
+});
+
 test("an empty file and one of an unknown kind are refused", async () => {
   await assert.rejects(inspectData(file("e.jsonl")), { code: "DATA_EMPTY" });
   await assert.rejects(inspectData(file("f.txt", "x")), { code: "FORMAT_UNKNOWN" });

@@ -10,9 +10,17 @@ export interface Inspection {
   families: readonly string[]; // that can learn from it
   warnings: string[]; // what would go wrong, and what to do about it
   first: DataRecord[];
+  players: PlayerCount[]; // of games: those who played most of them, as far as was counted
+}
+
+/** How many games of a file a player played. */
+export interface PlayerCount {
+  name: string;
+  games: number;
 }
 
 const SHOWN = 3; // records
+const PLAYERS = 200;
 const SAMPLE = 5_000; // records or games that warnings are drawn from
 const PATIENCE_MS = 2_000; // of counting, where a file does not tell how much it holds
 
@@ -59,7 +67,7 @@ async function inspectRecords(path: string): Promise<Found> {
   if (scored.length > 0 && scored.every(({ result }) => result === 0))
     warnings.push("Every result is a draw: the results teach nothing here, so leave resultShare at 0.");
   const first = sample.slice(0, SHOWN);
-  return { format: reader.format, kind, records: reader.records ?? records, isWhole, warnings, first };
+  return { format: reader.format, kind, records: reader.records ?? records, isWhole, warnings, first, players: [] }; // biome-ignore format: a list
 }
 
 async function inspectGames(path: string): Promise<Found> {
@@ -67,8 +75,13 @@ async function inspectGames(path: string): Promise<Found> {
   let isWhole = true;
   const start = performance.now();
   const onBad = () => void broken++;
-  for await (const { evals, result } of readGames(await openBytes(path), { source: path, onBad })) {
+  const counts = new Map<string, number>();
+  for await (const { evals, result, tags } of readGames(await openBytes(path), { source: path, onBad })) {
     games++;
+    for (const side of ["White", "Black"]) {
+      const name = tags.get(side)?.trim() ?? "";
+      if (!/^[?\s]*$/.test(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
     if (evals.some((value) => value !== NO_EVAL)) valued++;
     if (result !== "*") decided++;
     if (games < SAMPLE || performance.now() - start < PATIENCE_MS) continue;
@@ -82,5 +95,6 @@ async function inspectGames(path: string): Promise<Found> {
     warnings.push(`${games - valued} of ${games} games have no [%eval] comments; their positions are left out.`);
   if (decided < games) warnings.push(`${games - decided} of ${games} games have no result.`);
   if (broken > 0) warnings.push(`${broken} games are broken, and are left out.`);
-  return { format: "pgn", kind: "games", records: games, isWhole, warnings, first: [] };
+  const players = [...counts].map(([name, count]) => ({ name, games: count })).sort((a, b) => b.games - a.games);
+  return { format: "pgn", kind: "games", records: games, isWhole, warnings, first: [], players: players.slice(0, PLAYERS) }; // biome-ignore format: a list
 }

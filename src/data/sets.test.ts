@@ -67,3 +67,21 @@ test("games without evals are refused with a way out, and leave nothing behind",
   await assert.rejects(open([at("g.pgn")]), /g\.pgn: no position .* \[%eval\].*\n.*resultShare: 1/);
   await assert.rejects(open([at("g.pgn")]), /g\.pgn: no position/);
 });
+
+test("games of one player give that player's moves, and those held out are judged by, never learnt from", async () => {
+  const { open, at } = places();
+  const game = (white: string, black: string, round: number) =>
+    `[Event "x"]\n[Round "${round}"]\n[White "${white}"]\n[Black "${black}"]\n[Result "1-0"]\n\n1. ${"abcdefgh"[round % 8]}4 e5 2. ${round % 3 ? "Nf3" : "Nc3"} 1-0\n`;
+  const games = Array.from({ length: 40 }, (_, i) => game(i % 2 ? "Ann" : "Bob", i % 2 ? "Bob" : "Cy", i));
+  writeFileSync(at("g.pgn"), games.join("\n"));
+  const set = `${at("g.pgn")}?player=ann&heldOut=0.3`;
+  const [learnt] = await open([set], { resultShare: 1 });
+  const [judged] = await open([set], { resultShare: 1, role: "judge" });
+  const [size, held] = [statSync(learnt).size / 40, statSync(judged).size / 40];
+  assert.equal(size + held, 2 * 20); // the two moves of each game of Ann's, with White
+  assert.ok(held > 0 && held < size, `${held} held out of ${size + held}`);
+  await assert.rejects(open([`${at("g.pgn")}?heldOut=0.0001`], { resultShare: 1 }), /leaves nothing on one side/);
+  await assert.rejects(open([`${at("g.pgn")}?heldOut=0.0001`], { resultShare: 1 }), /leaves nothing on one side/);
+  writeFileSync(at("r.bin"), "");
+  await assert.rejects(open([`${at("r.bin")}?player=ann`]), /only games \(\.pgn\) have players/);
+});

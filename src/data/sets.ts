@@ -1,7 +1,8 @@
-import { listFolder, makeFolder, UserError } from "#base";
+import { listFolder, makeFolder, removeFile, UserError } from "#base";
 import { formatOf } from "#formats";
-import { parseSource } from "#training";
+import { type DataSource, formatSource, parseSource } from "#training";
 import { Dataset } from "./dataset.js";
+import { validationPath } from "./split.js";
 
 const isGames = (path: string) => /\.pgn(\.(zst|gz|bz2))?$/i.test(path);
 const isValidation = (name: string) => /\.validation\./.test(name); // as `data import --validation` names them
@@ -16,16 +17,24 @@ export interface SetOptions {
 
 /**
  * The files that a list of sets stands for: a folder for all files of records and games in it, in the order of their names,
- * and games for the records made from them, once. What stands behind a name (?weight=2) holds for each of its files.
+ * and games for the records made from them, once. What stands behind a name (?weight=2) holds for each of its files. Games
+ * may be those of one player (?player=NAME), and a share of them held out (?heldOut=0.1): learning leaves these out, and
+ * judging by the same set uses nothing else.
  */
 export async function openSets(sets: readonly string[], options: SetOptions): Promise<string[]> {
   const files: string[] = [];
   for (const set of sets) {
-    const { path, resultShare = options.resultShare } = parseSource(set);
-    const settings = set.slice(path.length);
-    const value = resultShare === 1 ? "result" : "eval";
-    for (const file of await filesOf(path, options.role))
-      files.push(`${isGames(file) ? await importOnce(file, value, options) : file}${settings}`);
+    const { path, player, heldOut, ...settings } = parseSource(set);
+    for (const file of await filesOf(path, options.role)) {
+      if (!isGames(file) && (player ?? heldOut) !== undefined)
+        throw new UserError(
+          "DATA_SETTING",
+          `${set}: only games (.pgn) have players and can be held out; ${file} holds records.\n` +
+            "Choose the games when the records are made: tabiya data import GAMES.pgn --player NAME --validation 0.1",
+        );
+      const records = isGames(file) ? await importOnce({ ...settings, path: file, player, heldOut }, options) : file;
+      files.push(formatSource({ ...settings, path: records }));
+    }
   }
   return files;
 }
@@ -46,25 +55,40 @@ async function filesOf(path: string, role: SetOptions["role"]): Promise<string[]
 }
 
 /** Records of games; what an earlier start of the run made of them is used again. */
-async function importOnce(
-  games: string,
-  value: "eval" | "result",
-  { folder, signal, note }: SetOptions,
-): Promise<string> {
-  const name = `${games.replace(/^\W+/, "").replace(/[\\/:]+/g, "_")}.${value}.bin`; // two files of one name do not meet
+async function importOnce(source: DataSource, options: SetOptions): Promise<string> {
+  const { path: games, player, heldOut = 0, resultShare = options.resultShare } = source;
+  const { folder, role, signal, note } = options;
+  const value = resultShare === 1 ? "result" : "eval";
+  const chosen = [...(player === undefined ? [] : [encodeURIComponent(player)]), ...(heldOut > 0 ? [heldOut] : [])];
+  // Two files of one name, or two players of one file, do not meet.
+  const name = [games.replace(/^\W+/, "").replace(/[\\/:]+/g, "_"), ...chosen, value, "bin"].join(".");
   const path = `${folder}/${name}`;
-  if ((await listFolder(folder))?.includes(name)) return path;
+  const wanted = role === "judge" && heldOut > 0 ? validationPath(path) : path;
+  if ((await listFolder(folder))?.includes(name)) return wanted;
   await makeFolder(folder);
-  note(`${games}: making records of its games ...`);
-  const { length, troubles } = await Dataset.fromPgn(games, path, { value, signal }).catch(async (error: unknown) => {
-    if (!(error instanceof UserError && error.code === "IMPORT_EMPTY")) throw error;
+  const whose = player === undefined ? "" : ` of ${player}`;
+  note(`${games}: making records of its games${whose} ...`);
+  const pgn = { value, player, validation: heldOut, signal } as const;
+  const { length, validation, troubles } = await Dataset.fromPgn(games, path, pgn).catch(async (error: unknown) => {
+    const code = error instanceof UserError ? error.code : "";
+    if (code === "DATA_EMPTY") {
+      for (const each of [path, validationPath(path)]) await removeFile(each);
+      throw new UserError(
+        "DATA_EMPTY",
+        `${games}: holding out a share of ${heldOut} of its games${whose} leaves nothing on one side.\nGive more games, or another heldOut.`,
+      );
+    }
+    if (code !== "IMPORT_EMPTY") throw error;
     throw new UserError(
       "DATA_EMPTY",
-      `${games}: no position of its games has ${value === "eval" ? "an [%eval] comment" : "a result"}.` +
+      `${games}: no position of its games${whose} has ${value === "eval" ? "an [%eval] comment" : "a result"}.` +
         (value === "eval" ? "\nLearn from the results of the games with the setting resultShare: 1" : ""),
     );
   });
-  note(`${games}: ${length} positions are kept in ${path}`);
+  note(
+    `${games}: ${length} positions are kept in ${path}` +
+      (validation ? `, ${validation.length} of games held out in ${validationPath(path)}` : ""),
+  );
   if (troubles.length > 0) note(`${troubles.length} games were left out, the first because: ${troubles[0]}`);
-  return path;
+  return wanted;
 }

@@ -2,7 +2,7 @@ export type { ActionValueJudgement } from "./action-value/judge.js";
 export type { ActionValueConfig } from "./action-value/objective.js";
 export type { BatchSource } from "./batches/batch-source.js";
 export { Batches, type BatchOptions } from "./batches/batches.js";
-export { type DataSource, parseSource } from "./batches/data-source.js";
+export { type DataSource, formatSource, parseSource } from "./batches/data-source.js";
 export { openRecordSource } from "./batches/record-source.js";
 export { PRECISIONS, type Precision, type Recipe, resultShareOf, TRAIN_DEFAULTS, type TrainConfig } from "./config.js";
 export { type DecoderTaskConfig, decoderObjective } from "./decoder/objective.js";
