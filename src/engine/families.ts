@@ -1,6 +1,6 @@
 import { PROBABILITY_SCALE_CP } from "#chess";
 import { type NnueWeights, readNnueNetwork } from "#formats";
-import { type FamilyName, inferenceOf, NNUE, quantiseNnue, readNetwork } from "#models";
+import { type FamilyName, inferenceOf, NNUE, quantiseNnue, readNetwork, readRunnable } from "#models";
 import type { Evaluator } from "#search";
 import { fitActions } from "./evaluators/actions.js";
 import { BatchingEvaluator, type Fit } from "./evaluators/batching.js";
@@ -22,9 +22,9 @@ export interface PlayingFamily {
 const graph =
   (fitGraph: (...parameters: Parameters<typeof fitPolicy>) => Promise<Fit>, usual: Partial<FitOptions> = {}) =>
   async ({ bytes, path }: NetworkFile, { threads }: { threads: number }): Promise<Evaluator> => {
-    const { family, network } = readNetwork(bytes, path);
+    const { family, network, model } = readRunnable(bytes, path);
     const { scoreScale = usual.scoreScale } = network;
-    return new BatchingEvaluator(await fitGraph(inferenceOf(family, network), { threads, scoreScale }));
+    return new BatchingEvaluator(await fitGraph(inferenceOf(family, network), { threads, scoreScale, model }));
   };
 
 /** A file of integers as others use, or the weights that training keeps. */

@@ -37,6 +37,7 @@ export { dialectOf, isJnn, JNN_DIALECTS, type JnnDialect, readJnn, writeJnn } fr
 export { isLc0, LC0_CHANNELS, type Lc0Convolution, type Lc0Dense, type Lc0Weights, readLc0 } from "./weights/lc0.js";
 export { type NnueWeights, readNnueNetwork } from "./weights/network.js";
 export { readNnue, writeNnue } from "./weights/nnue.js";
+export { readOnnxMetadata } from "./weights/onnx.js";
 export { writeRawWide } from "./weights/raw-wide.js";
 export {
   bucketCount,

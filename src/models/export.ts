@@ -54,6 +54,7 @@ export async function exportNetwork(
   const metadata = {
     family,
     config: JSON.stringify(network.config),
+    ...(network.scoreScale !== undefined && { scoreScale: String(network.scoreScale) }),
     ...(inference.input && { input: inference.input }),
   };
   const model = { ...emitInference(inference.outputs), metadata };

@@ -14,7 +14,7 @@ export { FAMILIES, type FamilyName, isFamily } from "./families.js";
 export type { Exported, Family, Inference, Network, Schema } from "./family.js";
 export { findWeights } from "./find.js";
 export { LC0, Lc0, type Lc0Config } from "./lc0.js";
-export { identifyNetwork, loadNetwork, networkBytes, readNetwork } from "./load.js";
+export { identifyNetwork, loadNetwork, networkBytes, type RunnableNetwork, readNetwork, readRunnable } from "./load.js";
 export { type ActionValues, MOE, MOE_SIZES, Moe, type MoeConfig } from "./moe.js";
 export { inspectMoe, type LayerInsight, type MoeInsight } from "./moe-inspect.js";
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";

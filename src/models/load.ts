@@ -1,6 +1,6 @@
 import { messageOf, Random, readBytes, UserError } from "#base";
 import { VALUE_SCALE_CP } from "#chess";
-import { isLc0, readLc0 } from "#formats";
+import { isLc0, readLc0, readOnnxMetadata } from "#formats";
 import {
   type NamedTensor,
   parametersOf,
@@ -36,12 +36,44 @@ export function networkBytes(
   });
 }
 
+const isOnnx = (path: string): boolean => path.toLowerCase().endsWith(".onnx");
+
 /** The family a file's network belongs to: by its name, or as it says itself. */
 export function identifyNetwork(bytes: Uint8Array, path: string): FamilyName {
   const lower = path.toLowerCase();
   const names = Object.keys(FAMILIES) as FamilyName[];
   const owner = names.find((name) => FAMILIES[name].suffixes.some((suffix) => lower.endsWith(suffix)));
-  return owner ?? familyIn(readSafetensors(bytes, path).metadata, path);
+  if (owner) return owner;
+  return isOnnx(path) ? exportedFamily(bytes, path).family : familyIn(readSafetensors(bytes, path).metadata, path);
+}
+
+/** The metadata of an ONNX file that `exportNetwork` wrote. */
+function exportedFamily(bytes: Uint8Array, path: string): { family: FamilyName; metadata: Record<string, string> } {
+  const metadata = readOnnxMetadata(bytes, path);
+  const { family = "" } = metadata;
+  if (isFamily(family) && metadata.config !== undefined) return { family, metadata };
+  throw new UserError(
+    "ONNX_FOREIGN",
+    `${path}: an ONNX file that does not say how its input is made, so nobody here can play it.\n` +
+      "Expected one that tabiya export wrote; networks of other programs are read from .nnue, .jnn and .pb.gz files.",
+  );
+}
+
+/** A network ready to run, as it is in a file: what it is, and the model that computes it. */
+export interface RunnableNetwork {
+  family: FamilyName;
+  network: Network; // of an ONNX file, only its config counts: the weights are in the model
+  model?: Uint8Array; // ONNX, where the file holds one
+}
+
+/** The network of a file of weights, or of an ONNX file of ours in any precision. */
+export function readRunnable(bytes: Uint8Array, path: string): RunnableNetwork {
+  if (!isOnnx(path)) return readNetwork(bytes, path);
+  const { family, metadata } = exportedFamily(bytes, path);
+  // A weight is a byte at least; those of norms are folded into others.
+  const network = buildFor(path, family, parseConfig(path, family, metadata.config), 2 * bytes.length);
+  if (Number(metadata.scoreScale) > 0) network.scoreScale = Number(metadata.scoreScale);
+  return { family, network, model: bytes };
 }
 
 function familyIn({ format, family }: Readonly<Record<string, string>>, path: string): FamilyName {
@@ -60,9 +92,15 @@ export const loadNetwork = async (path: string): Promise<{ family: FamilyName; n
 /** The same of the file's bytes. */
 export function readNetwork(bytes: Uint8Array, path: string): { family: FamilyName; network: Network } {
   if (isLc0(bytes)) return { family: "lc0", network: Lc0.of(readLc0(bytes, path), new Random(1)) };
+  if (isOnnx(path))
+    throw new UserError(
+      "ONNX_WEIGHTS",
+      `${path}: an ONNX file plays, but its weights cannot be taken out again. Use the .safetensors file or the run it came from.`,
+    );
   const { tensors, metadata } = readSafetensors(bytes, path);
   const family = familyIn(metadata, path);
-  const network = buildFor(path, family, parseConfig(path, family, metadata.config), tensors);
+  const values = tensors.reduce((sum, { data }) => sum + data.length, 0);
+  const network = buildFor(path, family, parseConfig(path, family, metadata.config), values);
   fill(path, network, tensors);
   if (Number(metadata.scoreScale) > 0) network.scoreScale = Number(metadata.scoreScale);
   return { family, network };
@@ -76,14 +114,13 @@ function parseConfig(path: string, family: FamilyName, text: string) {
   }
 }
 
-/** A network that is no larger than the tensors it is to hold. */
-function buildFor(path: string, family: FamilyName, config: object, tensors: readonly NamedTensor[]): Network {
-  const values = tensors.reduce((sum, { data }) => sum + data.length, 0);
+/** A network that is no larger than the values in its file. */
+function buildFor(path: string, family: FamilyName, config: object, values: number): Network {
   try {
     return withParameterLimit(values, () => FAMILIES[family].build(config, new Random(1)));
   } catch (error) {
     if (!(error instanceof UserError && error.code === "TENSOR_LIMIT")) throw error;
-    const what = `its description is of a larger network than its tensors, which have ${values} values, can fill`;
+    const what = `its description is of a larger network than its file, with at most ${values} values, can fill`;
     throw new UserError("WEIGHTS_CONFIG", `${path}: ${what}. The file is damaged.\nIt says: ${JSON.stringify(config)}`);
   }
 }

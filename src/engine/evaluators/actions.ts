@@ -8,8 +8,9 @@ const BATCH = 8; // positions, each in a pass of its own: enough to keep the wor
 const POLICY_TEMPERATURE = 0.05; // in win probability: a move that gives away five hundredths more has 1 / e of the share
 
 /** Fits a network that gives the win probability of each legal move in one pass; the best move's is the position's. */
-export async function fitActions(inference: Inference, { threads, scoreScale }: FitOptions): Promise<Fit> {
-  const session = await Session.open(exportOnnx(inference.outputs), { threads });
+export async function fitActions(inference: Inference, options: FitOptions): Promise<Fit> {
+  const { threads, scoreScale, model = exportOnnx(inference.outputs) } = options;
+  const session = await Session.open(model, { threads });
   return {
     batchSize: BATCH,
     scoreScale,

@@ -9,13 +9,15 @@ import { softmax } from "./softmax.js";
 export interface FitOptions {
   threads: number; // the network computes with; 0: one per core
   scoreScale?: number; // centipawns k in its values tanh(score / k)
+  model?: Uint8Array; // ONNX to compute it, instead of one made of its weights
 }
 
 const BATCH = 32; // positions: larger batches gain some percent of speed, and cost a search more than that in aim
 
 /** Fits a network that gives logits over a table of moves, a value, and win, draw and loss where it tells them apart. */
-export async function fitPolicy(inference: Inference, { threads, scoreScale }: FitOptions): Promise<Fit> {
-  const session = await Session.open(exportOnnx(inference.outputs), { threads });
+export async function fitPolicy(inference: Inference, options: FitOptions): Promise<Fit> {
+  const { threads, scoreScale, model = exportOnnx(inference.outputs) } = options;
+  const session = await Session.open(model, { threads });
   const table = MOVE_TABLES[inference.moves];
   const askedOf = (position: Position) => {
     const moves = position.moves();
