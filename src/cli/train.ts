@@ -1,11 +1,30 @@
 import { basename } from "node:path";
 import { UserError } from "#base";
-import { parseRecipe, parseSetting, percent, RunFolder, resolveRecipe, settingsOf } from "#training";
+import type { FamilyName } from "#models";
+import {
+  parseRecipe,
+  parseSetting,
+  percent,
+  RunFolder,
+  resolveRecipe,
+  settingsOf,
+  type TrainResult,
+  taskOf,
+} from "#training";
 import { STORE_OPTION } from "./cluster.js";
 import { command } from "./command.js";
 import { readRecipe } from "./recipe-files.js";
 import { quoted, trainWithProgress } from "./training.js";
 import { threadsEach } from "./training-cluster.js";
+
+/** What the best epoch has over the weights the run began with; undefined if these were random or nothing was judged. */
+function describeGain(family: FamilyName, { before, history }: Pick<TrainResult, "before" | "history">) {
+  const judged = history.flatMap(({ validation }) => validation ?? []);
+  if (!before || judged.length === 0) return undefined;
+  const after = judged.reduce((best, each) => (each.loss < best.loss ? each : best));
+  const losses = `loss ${before.loss.toFixed(4)} -> ${after.loss.toFixed(4)}`;
+  return `gained on unseen games: ${taskOf(family).describeGain?.(before, after) ?? losses}`;
+}
 
 export default command({
   name: "train",
@@ -74,6 +93,8 @@ export default command({
     io.print(
       `${result.stopped}: ${result.steps} steps, ${Math.round(result.positionsPerSecond)} positions/s, waited for data ${percent(result.waitingForData)} of the time; best: ${result.checkpoint}`,
     );
+    const gain = describeGain(recipe.train.family, { ...result, history });
+    if (gain !== undefined) io.print(gain);
     return { ...result, history };
   },
 });

@@ -307,6 +307,9 @@ test("checkpoints are kept as often as asked, a callback ends a run, and another
   assert.deepEqual(kept, ["best", "epoch_002", "step_000000012"]);
   const again = await train(recipe({ ...short, epochs: 1, start: first }), options(second));
   assert.ok(again.history[0].train.loss < history[1].train.loss, "it knows what the first one learnt");
+  const best = history.reduce((a, b) => ((b.validation?.loss ?? 9) < (a.validation?.loss ?? 9) ? b : a));
+  assert.deepEqual(again.before, best.validation, "what it began with was judged before the first step");
+  assert.equal((await (await RunFolder.open(second)).metrics())[0].step, 0);
   const wider = recipe({ ...short, start: first, width: 16 });
   await assert.rejects(
     train(wider, options(folder())),

@@ -46,6 +46,7 @@ export interface TrainResult {
   checkpoint: string; // the best
   steps: number;
   history: EpochSummary[];
+  before: Measured | null; // what validation said of the weights the run began with, if these were another network's
   metrics: Judgement | undefined; // of the last epoch
   stopped: "finished" | "early" | "interrupted";
   positionsPerSecond: number;
@@ -102,6 +103,7 @@ class TrainingLoop {
   private seconds = 0; // in steps and waiting for data
   private waiting = 0;
   private positions = 0;
+  private before: Measured | null = null;
   private round: { before: Float32Array; endsAt: number } | undefined; // its first weights, and the step of the epoch
 
   private constructor(
@@ -153,6 +155,7 @@ class TrainingLoop {
     const isStale = () => patience > 0 && progress.staleEpochs >= patience;
     while (progress.epoch <= epochs && !isStale() && told !== false) {
       try {
+        this.before ??= await this.judgeStart();
         await this.runSteps();
         last = await this.finishEpoch();
         told = await this.options.onEpoch?.(progress.history[progress.history.length - 1], last);
@@ -170,6 +173,7 @@ class TrainingLoop {
       checkpoint: this.folder.best,
       steps: this.progress.step,
       history: this.progress.history,
+      before: this.before,
       metrics,
       stopped,
       positionsPerSecond: this.positions / this.seconds || 0,
@@ -273,6 +277,27 @@ class TrainingLoop {
     progress.window = noSums();
   }
 
+  /** What is gained by a training that begins with a network's weights can only be told if these were judged, too. */
+  private async judgeStart(): Promise<Measured | null> {
+    const { validation } = this.options;
+    if (this.recipe.train.start === "" || !validation) return null;
+    const known = (await this.folder.metrics()).find(({ kind, step }) => kind === "validation" && step === 0);
+    if (known) return { loss: 0, ...known.values };
+    return this.progress.step > 0 ? null : measuredBy(await this.judge(validation));
+  }
+
+  /** Judges the weights that the network's parameters have now, and notes it. */
+  private async judge(validation: BatchSource): Promise<Judgement> {
+    const { train } = this.recipe;
+    const { step, epoch } = this.progress;
+    const { batchSize, validationLimit: limit, device, threads } = train;
+    const { signal } = this.options;
+    const judging = { batchSize, limit, device, threads, signal };
+    const judgement = await taskOf(train.family).judge(this.network, validation, this.recipe, judging);
+    await this.log.write({ kind: "validation", step, epoch, time: this.time(), values: measuredBy(judgement) });
+    return judgement;
+  }
+
   private time = () => this.options.now() / 1000;
 
   /** Judges the epoch (by the averaged weights, if they are kept), and saves it. */
@@ -284,10 +309,7 @@ class TrainingLoop {
     let judgement: Judgement | undefined;
     if (options.validation) {
       await this.trainer.pull({ ema: train.ema > 0 });
-      const { batchSize, validationLimit: limit, device, threads } = train;
-      const { signal } = options;
-      judgement = await task.judge(this.network, options.validation, this.recipe, { batchSize, limit, device, threads, signal }); // biome-ignore format: a list
-      await this.log.write({ kind: "validation", step, epoch, time: this.time(), values: measuredBy(judgement) });
+      judgement = await this.judge(options.validation);
     }
     const trained = means(progress.epochSums);
     const summary: EpochSummary = { epoch, step, train: trained, validation: judgement ? measuredBy(judgement) : null };

@@ -3,7 +3,7 @@ import type { Family, Network, Schema } from "#models";
 import type { SessionOptions, TrainerState } from "#tensor";
 import type { BatchSource } from "./batches/batch-source.js";
 import type { Recipe, TrainConfig } from "./config.js";
-import type { EpochSummary } from "./run/checkpoint.js";
+import type { EpochSummary, Measured } from "./run/checkpoint.js";
 
 /** What takes the steps of a run. */
 export interface Learner<B = unknown> {
@@ -40,6 +40,8 @@ interface Telling<J> {
   /** An epoch in a line, and a judgement in several, to be read by people. */
   describeEpoch(summary: EpochSummary, judged: J | undefined): string;
   describe(judged: J): string[];
+  /** What a training gained over the weights it began with, on unseen games; by default the loss says it. */
+  describeGain?(before: Measured, after: Measured): string;
 }
 
 /**
@@ -81,7 +83,7 @@ export interface Task<C extends object = object, S extends BatchSource = BatchSo
 export function defineTask<C extends object, M extends object, N extends Network, S extends BatchSource, J>(
   spec: TaskSpec<C, M, N, S, J>,
 ): Task<C, S, J> {
-  const { family, schema, defaults, training = {}, summarise, describeEpoch, describe } = spec;
+  const { family, schema, defaults, training = {}, summarise, describeEpoch, describe, describeGain } = spec;
   const own = ({ train, task, model }: Recipe): Recipe<C, M> => ({
     train,
     task: schema.parse(task),
@@ -98,6 +100,7 @@ export function defineTask<C extends object, M extends object, N extends Network
     summarise,
     describeEpoch,
     describe,
+    describeGain,
   };
 }
 

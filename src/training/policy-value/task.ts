@@ -57,4 +57,11 @@ export const POLICY_VALUE = defineTask({
     return `${trained}; unseen games: loss ${judged.loss.toFixed(3)}, top-1 ${percent(judged.policyTop1)}, top-5 ${percent(judged.policyTop5)}, value MAE ${judged.valueMae.toFixed(3)}`;
   },
   describe: describePolicyValue,
+  describeGain(before, after) {
+    const shares = (["policyTop1", "policyTop3", "policyTop5"] as const).map(
+      (name, i) => `top-${2 * i + 1} ${percent(before[name])} -> ${percent(after[name])}`,
+    );
+    const gain = (100 * (after.policyTop1 - before.policyTop1)).toFixed(1);
+    return `${shares.join(", ")} (${gain.startsWith("-") ? "" : "+"}${gain} points of top-1)`;
+  },
 });
