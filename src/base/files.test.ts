@@ -17,6 +17,7 @@ import {
   readText,
   writeFile,
 } from "./files.js";
+import { appendToFile } from "./folders.js";
 import { readLineBatches, readLines } from "./lines.js";
 import { ZSTD_DECODERS } from "./node-files.js";
 import { Random } from "./random.js";
@@ -257,6 +258,10 @@ test("a full disk leaves nothing under the name", async () => {
     readdirSync(folder).filter((name) => name.startsWith("full")),
     [],
   );
+});
+
+test.skipIf(process.platform !== "linux")("a disk that fills while a file grows is told in words", async () => {
+  await assert.rejects(appendToFile("/dev/full", "x"), code("DISK_FULL", /\/dev\/full: the disk is full/));
 });
 
 test.skipIf(process.platform !== "linux")(

@@ -1,4 +1,5 @@
 import { platform } from "#platform";
+import { UserError } from "./errors.js";
 
 /** Makes a folder and those above it; says nothing if it is there. */
 export const makeFolder = (path: string): Promise<void> => platform.makeFolder(path);
@@ -10,8 +11,19 @@ export const listFolder = (path: string): Promise<string[] | undefined> => platf
 export const removeFolder = (path: string): Promise<void> => platform.removeFolder(path);
 
 /** Adds to the end of a file, or begins it. What was added may be lost or cut off by a crash. */
-export const appendToFile = (path: string, content: Uint8Array | string): Promise<void> =>
-  platform.append(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
+export async function appendToFile(path: string, content: Uint8Array | string): Promise<void> {
+  try {
+    await platform.append(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
+  } catch (error) {
+    const code = (error as { code?: string }).code;
+    if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
+    throw new UserError(
+      "DISK_FULL",
+      `${path}: the disk is full. What was written before is kept: free some room, then go on.`,
+      { cause: error },
+    );
+  }
+}
 
 /**
  * Makes a folder whose files all exist or none: `fill` writes them into a temporary one, which then takes the name, over

@@ -32,6 +32,7 @@ export interface RunStatus {
   steps?: number; // of the whole run, if it is known
   updatedMs: number;
   message: string;
+  isDead: boolean; // its process ended without a word, so that nothing says why
   /** The last line of the metrics, which says how far the run is; undefined if there is none. */
   last: MetricsLine | undefined;
 }
@@ -134,14 +135,15 @@ export class RunFolder {
         process: "",
         updatedMs: (last?.time ?? 0) * 1000,
         message: "",
+        isDead: false,
         last,
       };
     }
     const parsed = statusSchema.safeParse(await readJson(path, "RUN_STATUS"));
     if (!parsed.success) throw new UserError("RUN_STATUS", `${path}: not the status of a run. Remove the file.`);
     const status = parsed.data;
-    if (status.state !== "running" || isProcessAlive(status.process)) return { ...status, last };
-    return { ...status, state: "failed", message: DIED, last };
+    if (status.state !== "running" || isProcessAlive(status.process)) return { ...status, isDead: false, last };
+    return { ...status, state: "failed", message: DIED, isDead: true, last };
   }
 
   /** What was measured from a step on. */

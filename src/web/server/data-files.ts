@@ -27,6 +27,8 @@ export const LARGEST_UPLOAD = 64 * 2 ** 30;
 const isGames = (name: string) => /\.pgn(\.(zst|gz|bz2))?$/i.test(name);
 const isOpenings = (name: string) => /\.epd(\.(zip|gz|zst|bz2))?$|\.pgn\.zip$/i.test(name);
 
+const full = () => new UserError("DISK_FULL", "The disk is full, or nearly: make room, then try again.");
+
 const kindOf = (name: string): DataFile["kind"] | undefined =>
   isGames(name) ? "games" : isOpenings(name) ? "openings" : formatOf(name) !== undefined ? "records" : undefined;
 
@@ -88,6 +90,7 @@ export class DataFiles {
       await handle.close().catch(() => {});
       await rm(part, { force: true });
       if (error instanceof UserError) throw error;
+      if ((error as NodeJS.ErrnoException).code === "ENOSPC") throw full();
       throw new UserError(
         "UPLOAD_FAILED",
         `${name}: the upload broke off (${messageOf(error)}). Nothing was kept; try again.`,
@@ -102,8 +105,7 @@ export class DataFiles {
     for await (const chunk of chunks) {
       if (written >= checked) {
         const { bavail, bsize } = await statfs(folder);
-        if (bavail * bsize < SPARE)
-          throw new UserError("DISK_FULL", "The disk is nearly full: make room, then try again.");
+        if (bavail * bsize < SPARE) throw full();
         checked += SPARE / 4;
       }
       await handle.writeFile(chunk);
