@@ -42,9 +42,12 @@ function writeServiceWorker(): void {
 
 /** Programs of the page besides its own, by the paths below dist by which `startWorker` names them. */
 const WORKERS = {
+  "data/import-worker": root("dist/data/import-worker.js"),
   "search/alphabeta/search-worker": root("dist/search/alphabeta/search-worker.js"),
   "tensor/session-worker": root("dist/tensor/session-worker.js"),
+  "training/policy-value/plane-worker": root("dist/training/policy-value/plane-worker.js"),
   "web/page/minds/mind-worker": root("src/web/page/minds/mind-worker.ts"),
+  "web/page/minds/train-worker": root("src/web/page/minds/train-worker.ts"),
 };
 
 export default defineConfig({

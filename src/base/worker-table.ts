@@ -4,13 +4,14 @@
  */
 export const WORKERS = {
   "cluster/jobs/job-worker": "node",
-  "data/import-worker": "node",
+  "data/import-worker": "node and page",
   "search/alphabeta/search-worker": "node and page",
   "tensor/session-worker": "node and page",
   "training/decoder/window-worker": "node",
   "training/nnue/nnue-worker": "node",
-  "training/policy-value/plane-worker": "node",
+  "training/policy-value/plane-worker": "node and page",
   "web/page/minds/mind-worker": "page",
+  "web/page/minds/train-worker": "page",
 } as const;
 
 export type WorkerName = keyof typeof WORKERS;

@@ -9,6 +9,7 @@ const isValidation = (name: string) => /\.validation\./.test(name); // as `data 
 
 export interface SetOptions {
   folder: string; // where records made from games are kept
+  within?: string; // the folder that paths are seen from, if it is another than the program's
   role: "learn" | "judge"; // of a folder: all but the validation files, or those alone if there are any
   resultShare?: number; // of the recipe: games are valued by their results alone where it is 1
   signal?: AbortSignal;
@@ -23,24 +24,29 @@ export interface SetOptions {
  */
 export async function openSets(sets: readonly string[], options: SetOptions): Promise<string[]> {
   const files: string[] = [];
+  const seen = (path: string) => (options.within === undefined || isWhole(path) ? path : `${options.within}/${path}`);
   for (const set of sets) {
     const { path, player, heldOut, ...settings } = parseSource(set);
-    for (const file of await filesOf(path, options.role)) {
+    for (const file of await filesOf(path, seen(path), options.role)) {
       if (!isGames(file) && (player ?? heldOut) !== undefined)
         throw new UserError(
           "DATA_SETTING",
           `${set}: only games (.pgn) have players and can be held out; ${file} holds records.\n` +
             "Choose the games when the records are made: tabiya data import GAMES.pgn --player NAME --validation 0.1",
         );
-      const records = isGames(file) ? await importOnce({ ...settings, path: file, player, heldOut }, options) : file;
+      const source = { ...settings, path: file, player, heldOut };
+      const records = isGames(file) ? await importOnce(source, seen(file), options) : seen(file);
       files.push(formatSource({ ...settings, path: records }));
     }
   }
   return files;
 }
 
-async function filesOf(path: string, role: SetOptions["role"]): Promise<string[]> {
-  const names = await listFolder(path);
+/** Whether a path says all of where it leads. */
+const isWhole = (path: string): boolean => /^([\\/]|\w+:)/.test(path);
+
+async function filesOf(path: string, seen: string, role: SetOptions["role"]): Promise<string[]> {
+  const names = await listFolder(seen);
   if (names === undefined) return [path];
   const known = names.filter((name) => isGames(name) || formatOf(name) !== undefined).sort();
   const judging = known.filter(isValidation);
@@ -54,8 +60,8 @@ async function filesOf(path: string, role: SetOptions["role"]): Promise<string[]
   return chosen.map((name) => `${path.replace(/\/+$/, "")}/${name}`);
 }
 
-/** Records of games; what an earlier start of the run made of them is used again. */
-async function importOnce(source: DataSource, options: SetOptions): Promise<string> {
+/** Records of games, found at `seen`; what an earlier start of the run made of them is used again. */
+async function importOnce(source: DataSource, seen: string, options: SetOptions): Promise<string> {
   const { path: games, player, heldOut = 0, resultShare = options.resultShare } = source;
   const { folder, role, signal, note } = options;
   const value = resultShare === 1 ? "result" : "eval";
@@ -69,7 +75,7 @@ async function importOnce(source: DataSource, options: SetOptions): Promise<stri
   const whose = player === undefined ? "" : ` of ${player}`;
   note(`${games}: making records of its games${whose} ...`);
   const pgn = { value, player, validation: heldOut, signal } as const;
-  const { length, validation, troubles } = await Dataset.fromPgn(games, path, pgn).catch(async (error: unknown) => {
+  const { length, validation, troubles } = await Dataset.fromPgn(seen, path, pgn).catch(async (error: unknown) => {
     const code = error instanceof UserError ? error.code : "";
     if (code === "DATA_EMPTY") {
       for (const each of [path, validationPath(path)]) await removeFile(each);

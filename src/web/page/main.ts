@@ -9,7 +9,9 @@ import App from "./view/App.svelte";
 if (server.takeToken(location.hash, sessionStorage)) history.replaceState(null, "", "#/play");
 const target = document.getElementById("app");
 if (target) mount(App, { target });
-void server.connect();
+void server.connect().then(async () => {
+  if (server.connected) await import("./view/live.js");
+});
 if (import.meta.env.PROD && "serviceWorker" in navigator) {
   // Without it, or where it is forbidden, the page only needs its server again.
   navigator.serviceWorker.register("./sw.js").catch(() => {});

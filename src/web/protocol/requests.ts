@@ -11,7 +11,7 @@ const name = z
 /** Starts a training run: POST /api/runs. */
 export const START_RUN = z.strictObject({
   name, // of its folder in runs/
-  settings: z.record(z.string(), z.unknown()), // as in a recipe; `data` and `validation` are ids of /api/data
+  settings: z.record(z.string(), z.unknown()), // as in a recipe; `data` and `validation` are ids of /api/data, with ?player=NAME behind them
 });
 export type StartRun = z.output<typeof START_RUN>;
 

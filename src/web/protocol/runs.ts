@@ -13,6 +13,7 @@ export interface RunSummary {
   steps: number | null; // in the whole run, if that is known
   last: MetricsLine | null; // what was measured last
   secondsLeft: number | null; // of a run that is being trained
+  bestMs: number | null; // when its best checkpoint was saved, since 1970; null if there is none yet
 }
 
 /** A part of a run's metrics, as its file grows. */
@@ -34,6 +35,7 @@ export interface Mistakes {
   data: string; // the file that was looked at
   isUnseen: boolean; // whether the network did not learn from it
   positions: JudgedPosition[]; // the worst first
+  sample: JudgedPosition[]; // the same ones for every checkpoint of a run
   sampled: number; // positions looked at
 }
 

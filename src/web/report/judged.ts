@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Calibrated } from "#base";
 import { findMistakes, type JudgedPosition, openSets } from "#data";
 import { resolvePlayer } from "#engine";
@@ -14,18 +13,19 @@ interface Options {
 }
 
 /** The files a run is judged by: of games it has not seen, or else those it learns from. */
-async function judgingFiles({ path, config }: Run, { home = ".", signal }: Options) {
+async function judgingFiles({ path, config }: Run, { home, signal }: Options) {
   const isUnseen = Array.isArray(config.validation) && config.validation.length > 0;
   const sets = (isUnseen ? config.validation : config.data) as string[];
   const resultShare = Number(config.resultShare ?? 0);
   const options = {
     folder: `${path}/data`,
+    within: home, // as the training saw them: what it made of games is used again
     role: isUnseen ? "judge" : "learn",
     resultShare,
     note() {},
     signal,
   } as const;
-  const files = await openSets(home === "." ? sets : sets.map((set) => join(home, set)), options);
+  const files = await openSets(sets, options);
   return { files, isUnseen };
 }
 

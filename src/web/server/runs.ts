@@ -3,8 +3,10 @@ import { basename, join } from "node:path";
 import { isProcessAlive, makeFolder, messageOf, readText, UserError, writeFile } from "#base";
 import { findWeights, shippedNets } from "#models";
 import {
+  formatSource,
   listSettings,
   parseRecipe,
+  parseSource,
   RunFolder,
   type RunStatus,
   readAddedMetrics,
@@ -26,6 +28,7 @@ const LOG_SHOWN = 20_000; // characters
 const START_MS = 4_000; // a request waits for a start; data that must be made ready first takes longer
 const SAMPLE = 400; // positions judged for the boards
 const BOARDS = 50;
+const SAME = 24; // positions that are shown for every checkpoint
 
 interface Known {
   print: string; // of what the summary is made of
@@ -250,12 +253,16 @@ export class Runs {
       return { ...broken(id, message), state, updatedMs, family: `${family}`, size: `${size}`, epochs: Number(epochs) };
     }
     const config = await (await RunFolder.open(path)).config();
-    const { state, message, updatedMs, steps = null, last = null } = status;
+    const { state, updatedMs, steps = null, last = null } = status;
+    // What it printed last may say what its folder does not, as when there was no room left to write to.
+    const words = status.isDead ? await lastWords(`${path}/${LOG}`) : "";
+    const message = words === "" ? status.message : `${status.message}\n${words}`;
     const { family, size, epochs, batchSize, accumulate } = config;
     const rate = last?.values.positionsPerSecond;
     const isTimed = state === "running" && steps !== null && last !== null && rate !== undefined && rate > 0;
     const secondsLeft = isTimed ? ((steps - last.step) * Number(batchSize) * Number(accumulate)) / rate : null;
-    return { id, state, message, updatedMs, family: `${family}`, size: `${size}`, epochs: Number(epochs), steps, last, secondsLeft }; // biome-ignore format: a list
+    const bestMs = (await stat(`${path}/best`).catch(() => undefined))?.mtimeMs ?? null;
+    return { id, state, message, updatedMs, family: `${family}`, size: `${size}`, epochs: Number(epochs), steps, last, secondsLeft, bestMs }; // biome-ignore format: a list
   }
 
   private async metricsSize(id: string): Promise<number> {
@@ -272,7 +279,12 @@ export class Runs {
 
   private async dataOf(value: unknown): Promise<string[]> {
     const ids = value === undefined || value === "" ? [] : Array.isArray(value) ? value : [value];
-    return Promise.all(ids.map((id) => this.data.pathOf(String(id))));
+    return Promise.all(
+      ids.map(async (id) => {
+        const source = parseSource(String(id));
+        return formatSource({ ...source, path: await this.data.pathOf(source.path) });
+      }),
+    );
   }
 
   /** Weights that a training may begin with. */
@@ -285,7 +297,8 @@ export class Runs {
     const { config } = await this.detail(id);
     const options = { home: this.program.folder, sample: SAMPLE, signal: this.quit.signal };
     const { file, isUnseen, positions } = await judgePositions({ path: this.path(id), config }, checkpoint, options);
-    return { data: basename(file), isUnseen, positions: positions.slice(0, BOARDS), sampled: positions.length };
+    const sample = positions.toSorted((a, b) => a.fen.localeCompare(b.fen)).slice(0, SAME);
+    return { data: basename(file), isUnseen, positions: positions.slice(0, BOARDS), sample, sampled: positions.length };
   }
 }
 
@@ -300,6 +313,7 @@ const broken = (id: string, message: string): RunSummary => ({
   steps: null,
   last: null,
   secondsLeft: null,
+  bestMs: null,
 });
 
 /** The end of a log, without the settings that it begins with. */

@@ -1,7 +1,7 @@
 // What a file of weights says of itself.
 import { readBytes } from "#base";
 import { PLAYING_FAMILIES } from "#engine";
-import { identifyNetwork, nnueName, nnueParameters, readNetwork } from "#models";
+import { identifyNetwork, nnueName, nnueParameters, readRunnable } from "#models";
 import { parametersOf } from "#tensor";
 
 /** A network as the page lists it. */
@@ -24,10 +24,11 @@ export async function describeNetwork(address: string): Promise<Description> {
     const weights = playing.nnue({ bytes, path: address, family });
     facts["Shape"] = nnueName(weights);
     facts["Parameters"] = short(nnueParameters(weights));
-  } else if (address.endsWith(".safetensors")) {
-    const { network } = readNetwork(bytes, address);
+  } else if (/\.(safetensors|onnx)$/i.test(address)) {
+    const { network, model } = readRunnable(bytes, address);
     const config = Object.entries(network.config).filter(([, value]) => typeof value !== "object");
     facts["Shape"] = config.map(([name, value]) => `${name} ${value}`).join(", ");
+    if (model) facts["Form"] = "ONNX, as exported";
     facts["Parameters"] = short(parametersOf(network).reduce((sum, { data }) => sum + data.length, 0));
   }
   return { family, searches: playing.searches, facts };

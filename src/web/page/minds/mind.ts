@@ -129,5 +129,5 @@ export class Mind {
   }
 }
 
-/** A dropped file is read by an address as blob:http://...#name; in a message only its name helps. */
-export const plainNames = (message: string): string => message.replace(/blob:[^\s"#]*#/g, "");
+/** A file is read by an address as blob:http://...#name, or one of the server's; in a message only its name helps. */
+export const plainNames = (message: string): string => message.replace(/(?:blob:|https?:)[^\s"#]*#/g, "");

@@ -25,7 +25,7 @@ export interface NetworkEntry {
   name: string;
   family: string;
   address: string; // where a worker finds it
-  origin: "box" | "dropped" | "server" | "program";
+  origin: "box" | "dropped" | "server" | "program" | "trained here";
   label?: ShippedNet; // of a network in the box
   bytes?: number;
   searches?: readonly string[]; // it can be played with, where its file was asked
@@ -89,6 +89,13 @@ export class Networks extends Store {
     this.all = [...this.all, entry];
     this.changed();
     return entry;
+  }
+
+  /** A network that others change: one of the same id is replaced by what it is now. */
+  put(entry: NetworkEntry): void {
+    const isKnown = this.find(entry.id) !== undefined;
+    this.all = isKnown ? this.all.map((each) => (each.id === entry.id ? entry : each)) : [...this.all, entry];
+    this.changed();
   }
 
   /** Notes what was found out about a network. */

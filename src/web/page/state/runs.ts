@@ -3,7 +3,7 @@ import type { DataFile, DataInfo } from "../../protocol/answers.js";
 import type { StudioEvent } from "../../protocol/events.js";
 import type { MetricsPart, Mistakes, Recipes, RunDetail, RunSummary } from "../../protocol/runs.js";
 import { ask, tell } from "./ask.js";
-import { api } from "./server.js";
+import { server } from "./server.js";
 import { Store } from "./store.js";
 
 interface Followed {
@@ -18,7 +18,7 @@ export class Runs extends Store {
   files: readonly DataFile[] = [];
   readonly details = new Map<string, RunDetail>();
   private readonly followed = new Map<string, Followed>();
-  private isWanted = false;
+  private isWanted = false; // all of it, not the list alone
 
   /** Asks for everything, now and whenever the server says that it must be asked again. */
   async load(): Promise<void> {
@@ -31,6 +31,12 @@ export class Runs extends Store {
     Object.assign(this, { list: runs, recipes, files });
     this.changed();
     await Promise.all([...this.followed.keys()].map((id) => this.fetch(id)));
+  }
+
+  /** Asks only which runs there are. */
+  async loadList(): Promise<void> {
+    this.list = (await ask<{ runs: RunSummary[] }>("runs")).runs;
+    this.changed();
   }
 
   /** Follows the metrics of these runs, and of no others. */
@@ -46,8 +52,7 @@ export class Runs extends Store {
   }
 
   hear(event: StudioEvent): void {
-    if (!this.isWanted) return;
-    if (event.type === "hello") void this.load().catch(() => {});
+    if (event.type === "hello") void (this.isWanted ? this.load() : this.loadList()).catch(() => {});
     else if (event.type === "run") {
       const isNew = !this.list.some(({ id }) => id === event.run.id);
       const before = this.list.find(({ id }) => id === event.run.id);
@@ -80,11 +85,11 @@ export class Runs extends Store {
 
   inspect = (file: string): Promise<DataInfo> => ask(`data/${encodeURIComponent(file)}/info`);
 
-  /** The weights of a checkpoint. */
-  async network(id: string, checkpoint: string): Promise<File> {
-    const response = await api(`api/runs/${encodeURIComponent(id)}/checkpoints/${checkpoint}/network`);
-    if (!response.ok) throw new Error("This checkpoint cannot be read any more.");
-    return new File([await response.blob()], `${id} ${checkpoint}.safetensors`);
+  /** Where a worker finds the weights of a checkpoint; `version` tells one that was saved anew from the last. */
+  addressOf(id: string, checkpoint: string, version: number): string {
+    const query = new URLSearchParams({ token: server.token ?? "", version: String(version) });
+    const path = `api/runs/${encodeURIComponent(id)}/checkpoints/${checkpoint}/network?${query}`;
+    return `${path}#${encodeURIComponent(`${id} ${checkpoint}`)}.safetensors`;
   }
 
   /** Sends a file to the server's data folder; returns its id. */

@@ -1,6 +1,7 @@
 // What happens to files that are dropped or chosen, wherever on the page.
 import { messageOf } from "#base";
 import { isNetworkFile } from "../state/networks.js";
+import { isGamesFile } from "../state/page-training.js";
 import { parseAny } from "../state/pgn.js";
 import { parsePuzzles } from "../state/puzzles.js";
 import { HUMAN } from "../state/seats.js";
@@ -20,6 +21,10 @@ async function openFile(file: File): Promise<void> {
   } else if (/\.csv$/i.test(file.name)) {
     puzzles.load(parsePuzzles(await file.text(), file.name), file.name);
     location.hash = "#/puzzles";
+  } else if (location.hash.startsWith("#/train") && isGamesFile(file.name)) {
+    const { training } = await import("./train/page-training.js");
+    if (training.isBusy) throw new Error("the training here must be stopped first.");
+    await training.look(file.name, URL.createObjectURL(file));
   } else {
     const read = parseAny(await file.text());
     game.load(read);
