@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
@@ -109,6 +110,33 @@ test.skipIf(!browserPath)(
     await page.waitForSelector("cg-board piece");
     await type(page, "e4");
     await waitForPlies(page, 2);
+    await page.context().close();
+    assert.deepEqual(problems, []);
+  },
+);
+
+test.skipIf(!browserPath)(
+  "one player's games become a network that imitates that player, and sits in either seat",
+  async () => {
+    const games = gunzipSync(readFileSync("games/lichess.pgn.gz")).toString().split(/(?=\[Event )/).slice(0, 30); // biome-ignore format: one thought
+    const named = games.map((game, i) => `[White "${i % 2 ? "Ann" : "Bob"}"]\n[Black "Cy"]\n${game.replace(/\[(White|Black) .*\n/g, "")}`); // biome-ignore format: one thought
+    const page = await visit("Train");
+    await page.getByRole("button", { name: "Imitate a player" }).click();
+    const form = page.getByRole("form", { name: "Imitate a player" });
+    const pgn = { name: "club.pgn", mimeType: "application/x-chess-pgn", buffer: Buffer.from(named.join("")) };
+    await form.getByLabel("Upload games").setInputFiles(pgn);
+    await form.getByRole("button", { name: "Ann 15" }).click();
+    await form.getByRole("button", { name: "Start training" }).click();
+    const run = page.getByRole("region", { name: "Run like Ann" });
+    await run.getByText(/finished, step \d+ of \d+/).waitFor();
+    const moves = page.getByRole("status", { name: "Moves found" });
+    assert.match((await moves.textContent()) ?? "", /[\d.]+ %\s+before the training, [\d.]+ % at its best/);
+    await page.getByRole("slider", { name: "Checkpoint" }).fill("0");
+    await page.getByText("epoch 1, step").waitFor();
+    await page.getByRole("button", { name: "Seat as White" }).click();
+    await waitForPlies(page, 1); // the first checkpoint opens the game
+    await page.getByLabel("Black", { exact: true }).selectOption("run like Ann/best");
+    await waitForPlies(page, 4); // and plays its better self
     await page.context().close();
     assert.deepEqual(problems, []);
   },
