@@ -32,7 +32,7 @@ test("a run is running while its process works on it, and then what the process 
   await assert.rejects(enter(path, { resume: true }), /RUN_BUSY|another process/);
   await run.leave("stopped", now());
   const { process: _, ...stopped } = await reader.status();
-  assert.deepEqual(stopped, { state: "stopped", updatedMs: now(), message: "", steps: 100, last: undefined });
+  assert.deepEqual(stopped, { state: "stopped", updatedMs: now(), message: "", isDead: false, steps: 100, last: undefined }); // biome-ignore format: one line
   await (await enter(path, { resume: true })).leave("failed", now(), "the disk is full");
   const { state, message } = await reader.status();
   assert.deepEqual([state, message], ["failed", "the disk is full"]);
@@ -58,6 +58,7 @@ test("a run whose process died has failed, and can be resumed; a process that go
   child.kill("SIGKILL");
   await once(child, "close");
   const found = await (await RunFolder.open(path)).status();
+  assert.equal(found.isDead, true);
   assert.equal(found.state, "failed");
   assert.match(found.message, /process died/);
   await enter(path, { resume: true });
