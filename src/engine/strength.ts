@@ -1,17 +1,17 @@
-/** How a weaker player is made: it sees fewer positions, and errs in all of them. */
+/** How a weaker player is made: it sees fewer positions, and errs in them, most where much is won or lost. */
 export interface Strength {
   nodes: number; // a move
   noiseCp: number; // evaluations are wrong by up to so much
 }
 
-/** Measured by matches with Stockfish 12's network; docs/strength.md says how. Between two levels both numbers are interpolated. */
+/** Measured by matches; docs/strength.md says how. Between two levels both numbers are interpolated. */
 const LEVELS: readonly (Strength & { elo: number })[] = [
-  { elo: 500, nodes: 30, noiseCp: 500 },
-  { elo: 815, nodes: 60, noiseCp: 350 },
-  { elo: 1100, nodes: 120, noiseCp: 250 },
-  { elo: 1535, nodes: 300, noiseCp: 180 },
-  { elo: 1900, nodes: 800, noiseCp: 120 },
-  { elo: 2265, nodes: 2500, noiseCp: 70 },
+  { elo: 500, nodes: 25, noiseCp: 550 },
+  { elo: 815, nodes: 35, noiseCp: 350 },
+  { elo: 1100, nodes: 75, noiseCp: 250 },
+  { elo: 1535, nodes: 160, noiseCp: 200 },
+  { elo: 1900, nodes: 600, noiseCp: 120 },
+  { elo: 2265, nodes: 2200, noiseCp: 70 },
   { elo: 2745, nodes: 8000, noiseCp: 30 },
 ];
 

@@ -3,7 +3,7 @@
 // Scores are centipawns for the side to move; MATE_CP - n is a mate in n plies. Numbers without a comment were chosen by
 // experience; none has been tuned or tested by matches yet (docs/log/alphabeta.md has what was measured).
 import { findChecks, givesCheck } from "./checks";
-import { evaluate } from "./evaluate";
+import { evaluate, expectRoot } from "./evaluate";
 import {
   addKiller, checkersOf, clearKillers, clearPv, currentMove, cutoffs, bestLine, doubleExtensions, earlier,
   excludedMove, extendPv, frameAt, framesReset, isKiller, MAX_PLY, moveList, NONE, next, pliesFromNull, pvLength,
@@ -77,6 +77,7 @@ export function setRoot(position: usize, earlierPositions: i32, list: usize, cou
   nullFrom = 0;
   resetNodes();
   if (network) nnuePush(0, frameAt(0));
+  expectRoot(frameAt(0));
   for (let i = 0; i < count; i++) {
     const root = rootAt(i);
     memory.fill(root, 0, ROOT_MOVE_BYTES);

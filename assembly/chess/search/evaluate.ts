@@ -136,6 +136,12 @@ function handWritten(p: usize): i32 {
 
 let noise: i32 = 0;
 let noiseSeed: u64 = 0;
+let expected: i32 = 0; // the root's value without errors, for White
+
+// Errors grow with the square of the distance from the root's value, and are full at this one: who plays weakly misjudges
+// what changes the game, and still tells a developing move from one at the edge.
+const FULL_ERROR_CP = 100;
+const LEAST_ERROR = 12; // percent, of quiet positions
 
 /** Makes evaluations wrong by up to so many centipawns, always the same way for a position and a seed: a weaker player. */
 export function setNoise(centipawns: i32, seed: u64): void {
@@ -143,18 +149,30 @@ export function setNoise(centipawns: i32, seed: u64): void {
   noiseSeed = seed;
 }
 
+/** Tells from which value errors are counted, that of the root. */
+export function expectRoot(p: usize): void {
+  if (noise) expected = forWhite(p, useNetwork ? nnueCentipawns(0) : handWritten(p));
+}
+
+@inline
+function forWhite(p: usize, value: i32): i32 {
+  return side(p) == WHITE ? value : -value;
+}
+
 /** Between -noise and noise, small errors being likelier. */
-function error(p: usize): i32 {
+function error(p: usize, value: i32): i32 {
   let h = (key(p) ^ noiseSeed) * 0x9e3779b97f4a7c15;
   h ^= h >> 32;
   h *= 0xbf58476d1ce4e5b9;
-  return (noise * (<i32>((h >> 16) & 0xffff) - <i32>(h >> 48))) / 0xffff;
+  const distance = min(abs(forWhite(p, value) - expected), FULL_ERROR_CP);
+  const most = (noise * max(distance * distance * 100, LEAST_ERROR * FULL_ERROR_CP * FULL_ERROR_CP)) / (100 * FULL_ERROR_CP * FULL_ERROR_CP);
+  return (most * (<i32>((h >> 16) & 0xffff) - <i32>(h >> 48))) / 0xffff;
 }
 
 /** For the side to move, which is not in check; `ply` is where the position stands in the stack of the network. */
 export function evaluate(p: usize, ply: i32): i32 {
   let value = useNetwork ? nnueCentipawns(ply) : handWritten(p);
-  if (noise) value += error(p);
+  if (noise) value += error(p, value);
   // The longer nothing happens the nearer is the draw.
   const damped = (value * (220 - min(rule50(p), 100))) / 220;
   return max(-HIGHEST_CP, min(HIGHEST_CP, damped));
