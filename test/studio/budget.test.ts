@@ -1,32 +1,14 @@
 // What the built page weighs: a first game must not wait for anything it does not need.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "vitest";
+import { closure, codeBytes, PAGE, pageFiles } from "../../bench/page-files.mjs";
 
-const PAGE = "dist/page";
-const files = existsSync(PAGE)
-  ? readdirSync(PAGE, { recursive: true, encoding: "utf8" }).map((path) => path.replaceAll("\\", "/"))
-  : [];
-const gzipped = (path: string) => gzipSync(readFileSync(join(PAGE, path)), { level: 9 }).length;
-
-/** A script and all it imports at once. */
-function closure(entry: string, found = new Set<string>()): Set<string> {
-  if (found.has(entry)) return found;
-  found.add(entry);
-  const source = readFileSync(join(PAGE, entry), "utf8");
-  for (const [, path] of source.matchAll(/(?:from|import)\s*"(\.[^"]+\.js)"/g))
-    closure(join(dirname(entry), path), found);
-  return found;
-}
+const files = pageFiles();
 
 test("the page's own code is at most 125 kB gzipped", () => {
-  const html = readFileSync(join(PAGE, "index.html"), "utf8");
-  const linked = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path);
-  const scripts = linked.filter((path) => path.endsWith(".js")).flatMap((path) => [...closure(path)]);
-  const styles = linked.filter((path) => path.endsWith(".css"));
-  const total = ["index.html", ...new Set([...scripts, ...styles])].reduce((sum, path) => sum + gzipped(path), 0);
+  const total = codeBytes();
   assert.ok(total <= 125_000, `${total} bytes`);
 });
 

@@ -3,10 +3,12 @@ import "@lichess-org/chessground/assets/chessground.cburnett.css";
 import "./view/style.css";
 import "./view/boards.css";
 import { mount } from "svelte";
+import { addPieceSets } from "./board/pieces.js";
 import { server } from "./state/server.js";
 import App from "./view/App.svelte";
 
 if (server.takeToken(location.hash, sessionStorage)) history.replaceState(null, "", "#/play");
+addPieceSets();
 const target = document.getElementById("app");
 if (target) mount(App, { target });
 void server.connect().then(async () => {

@@ -17,10 +17,15 @@ export function ends(position: Position, uci: string): { orig: Key; dest: Key } 
   return { orig: keyOf(moveFrom(move)), dest: keyOf(to) };
 }
 
-/** Arrows as wide as each move's share; shares below a fiftieth are left out. */
+const MOST_ARROWS = 8;
+
+/** Arrows as wide as each move's share, for the moves with the largest; shares below a fiftieth are left out. */
 export function shareArrows(position: Position, shares: ByMove, brush: string): DrawShape[] {
   const total = Object.values(shares).reduce((sum, share) => sum + share, 0);
-  return Object.entries(shares).flatMap(([uci, share]) => {
+  const largest = Object.entries(shares)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, MOST_ARROWS);
+  return largest.flatMap(([uci, share]) => {
     const place = ends(position, uci);
     const part = total > 0 ? share / total : 0;
     if (!place || part < 0.02) return [];

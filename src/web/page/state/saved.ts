@@ -1,3 +1,4 @@
+import { UserError } from "#base";
 import { Store } from "./store.js";
 
 /** A game that was kept, as PGN with what a list shows of it. */
@@ -49,6 +50,11 @@ export class SavedGames extends Store {
         this.write();
         return;
       }
+      this.changed();
+      throw new UserError(
+        "STORAGE_FULL",
+        "This browser has no room left for games: this one is lost when the page is closed. Save it with Save PGN.",
+      );
     }
     this.changed();
   }

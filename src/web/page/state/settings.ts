@@ -1,8 +1,8 @@
 import { Store } from "./store.js";
 
 export const THEMES = ["auto", "dark", "light"] as const;
-export const BOARD_THEMES = ["walnut", "sea", "meadow", "plum", "slate", "paper"] as const;
-export const PIECE_SETS = ["cburnett", "ink", "gold"] as const;
+export const BOARD_THEMES = ["walnut", "sea", "meadow", "plum", "slate", "dusk", "paper", "contrast"] as const;
+export const PIECE_SETS = ["cburnett", "flat", "letters", "ink", "gold"] as const;
 
 export interface SettingValues {
   theme: (typeof THEMES)[number];

@@ -1,5 +1,6 @@
 // The page's state, put together: one of each for all views.
 
+import { messageOf } from "#base";
 import { COLORS } from "#chess";
 import type { ShippedNet } from "#models";
 import puzzleFile from "../assets/puzzles.csv?url";
@@ -18,6 +19,7 @@ import { SavedGames } from "../state/saved.js";
 import { humanColor, type NetworkSeat, type Seat, type Seats } from "../state/seats.js";
 import { Settings } from "../state/settings.js";
 import { endOf } from "../state/tree.js";
+import { notify } from "./notice.js";
 
 export const settings = new Settings(localStorage);
 export const networks = new Networks();
@@ -66,6 +68,18 @@ export function seatOf(id: string): NetworkSeat {
   };
 }
 
+/** Puts a network into the seat that has one, or Black's; or lets it look at the board in place of the first that does. */
+export function choose(id: string, purpose: "play" | "watch"): void {
+  if (purpose === "watch") {
+    const entry = networks.find(id);
+    const search = entry ? searchesOf(entry)[0] : "";
+    if (analysis.watchers.length === 0) analysis.add(id, search);
+    else analysis.replace(0, id, search);
+    return;
+  }
+  game.sit(game.seats.black.kind === "human" && game.seats.white.kind === "network" ? "white" : "black", seatOf(id));
+}
+
 /** Reads what is in the box; the page works without it, against chance. */
 export async function loadShipped(): Promise<void> {
   const response = await fetch("nets/manifest.json").catch(() => undefined);
@@ -103,7 +117,33 @@ export function watch(isOn: boolean): void {
     const [first] = networks.all;
     analysis.add(first.id, searchesOf(first)[0]);
   }
+  if (isOn && !analysis.isOn) otherTabs?.postMessage("analysis");
   analysis.switch(isOn);
+}
+
+// One analysis at a time across tabs: the one begun last goes on.
+const otherTabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("tabiya") : undefined;
+otherTabs?.addEventListener("message", () => {
+  if (!analysis.isOn) return;
+  analysis.switch(false);
+  notify("Another tab analyses now; this one has stopped.");
+});
+
+let slept = false; // a game between networks, as the tab was hidden
+
+/** In a tab that nobody sees, nothing is analysed and networks do not play each other; what was begun goes on after it. */
+export function sleep(isHidden: boolean): void {
+  if (!isHidden) {
+    analysis.restart();
+    if (slept) game.pause(false);
+    slept = false;
+    return;
+  }
+  analysis.rest();
+  const isWatched = game.seats.white.kind === "network" && game.seats.black.kind === "network";
+  if (!isWatched || game.paused || game.ending) return;
+  game.pause(true);
+  slept = true;
 }
 
 export const saved = new SavedGames(localStorage);
@@ -122,18 +162,22 @@ game.subscribe(({ tree, ending, seats, event, tags }) => {
   try {
     localStorage.setItem(LAST, JSON.stringify({ pgn, seats }));
   } catch {
-    // Without room the game is only lost by a reload.
+    // Without room the game is only lost by a reload; a finished one says so.
   }
   if (!ending || tags.has("White")) return; // a game that came as PGN is somewhere already
-  saved.save({
-    id: keptId,
-    white: seatName(seats.white),
-    black: seatName(seats.black),
-    result: ending.result,
-    plies: endOf(tree.root).ply,
-    date: new Date().toISOString(),
-    pgn,
-  });
+  try {
+    saved.save({
+      id: keptId,
+      white: seatName(seats.white),
+      black: seatName(seats.black),
+      result: ending.result,
+      plies: endOf(tree.root).ply,
+      date: new Date().toISOString(),
+      pgn,
+    });
+  } catch (error) {
+    notify(messageOf(error), "bad");
+  }
 });
 
 /** Goes on with the game that was left; false if there is none. */
