@@ -52,7 +52,9 @@ function observe() {
   listen("layout-shift", ({ value, hadRecentInput, sources }) => {
     if (hadRecentInput) return;
     window.seen.shift += value;
-    window.seen.shifts.push(`${value.toFixed(4)} ${sources?.[0]?.node?.className ?? ""}`);
+    const node = sources?.[0]?.node;
+    const element = node?.nodeType === Node.TEXT_NODE ? node.parentElement : node;
+    window.seen.shifts.push(`${value.toFixed(4)} ${element?.outerHTML.slice(0, 80) ?? ""}`);
   });
   listen("longtask", ({ startTime, duration }) => window.seen.tasks.push({ startTime, duration }));
 }

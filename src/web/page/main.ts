@@ -10,7 +10,10 @@ import App from "./view/App.svelte";
 if (server.takeToken(location.hash, sessionStorage)) history.replaceState(null, "", "#/play");
 addPieceSets();
 const target = document.getElementById("app");
-if (target) mount(App, { target });
+if (target) {
+  target.replaceChildren();
+  mount(App, { target });
+}
 void server.connect().then(async () => {
   if (server.connected) await import("./view/live.js");
 });

@@ -71,7 +71,11 @@ export class Analysis extends Store {
   switch(isOn: boolean): void {
     if (this.isOn === isOn) return;
     this.isOn = isOn;
-    this.restart();
+    if (isOn) this.restart();
+    else {
+      this.rest(); // what was found stays to be read
+      this.changed();
+    }
   }
 
   ask(options: { lines?: number; thinkMs?: number }): void {
