@@ -170,6 +170,13 @@ test.skipIf(!hasRedis)(
     assert.match(full.said(), canMount ? /note: in trouble, resting: .*disk is full/ : /note: in trouble, resting: /);
     assert.doesNotMatch(full.said(), /^done/m);
 
+    // A Redis without room: everybody waits for it.
+    await redis.config("SET", "maxmemory", "1");
+    const crowded = runContest({ ...CONTEST, games: 3, seed: 7 }, { play: playContestByJobs(transport) });
+    while (!/Redis cannot write \(OOM/.test(notes.join("\n"))) await sleep(50);
+    await redis.config("SET", "maxmemory", "0");
+    assert.equal((await crowded).kind, "match");
+
     // What only a worker with a runtime can do waits, and it is said who refuses and why.
     const stop = new AbortController();
     const waiting = runSelfPlay({ ...spec, player: "residual@mcts", games: 1 }, machines.file("never.jsonl"), { play: playByJobs(transport), signal: stop.signal }); // biome-ignore format: a list

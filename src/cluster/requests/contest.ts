@@ -1,4 +1,4 @@
-import { parseTimeControl } from "#arena";
+import { type ContestGame, type GameRecord, type Opening, parseTimeControl } from "#arena";
 import { UserError, workInSlots } from "#base";
 import { parseFen } from "#chess";
 import type { ContestWork, PlayContest } from "#data";
@@ -36,12 +36,10 @@ export const playContestByJobs =
 
 const DECIDED = new Error("the contest is decided");
 
-/** Games with their openings, told as they are cut off. */
-function* booked({ games, opening, onBegin }: ContestWork): Generator<BookedGame> {
-  for (const game of games) {
-    const { fen, moves, chess960 } = opening(game.round);
-    onBegin?.(game, { fen, moves, chess960 });
-    const { index, pair, round, white, black } = game;
+/** Games with their openings. */
+function* booked({ games, opening }: ContestWork): Generator<BookedGame> {
+  for (const { index, pair, round, white, black } of games) {
+    const { fen, moves, chess960 } = opening(round);
     yield { index, pair, round, white, black, opening: { fen, moves: [...moves], chess960 } };
   }
 }
@@ -70,14 +68,27 @@ class Line {
     return this.handing;
   }
 
+  /** Tells of a game move by move, as if it were played now: whoever follows boards misses nothing. */
+  private follow(game: ContestGame, opening: Opening, { startFen, chess960, moves }: GameRecord): void {
+    const { onBegin, onMove } = this.work;
+    onBegin?.(game, opening);
+    if (!onMove) return;
+    const position = parseFen(startFen, { chess960 });
+    for (const [ply, played] of moves.entries()) {
+      position.play(played.move);
+      if (ply >= opening.moves.length) onMove(game, played, position);
+    }
+  }
+
   private async handOn(): Promise<void> {
     for (let found = this.held.get(this.next); found && !this.isDecided; found = this.held.get(this.next)) {
       this.held.delete(this.next++);
       const { games, played } = found;
-      for (const [i, { opening: _, ...game }] of games.entries()) {
+      for (const [i, { opening, ...game }] of games.entries()) {
         const { index, record } = played[i];
         if (index !== game.index)
           throw new UserError("JOB_RESULT", `a job for game ${game.index} came back with ${index}.`);
+        this.follow(game, opening, record);
         this.isDecided = (await this.work.onGame(game, record)) === "stop";
         if (this.isDecided) return this.onDecided();
       }

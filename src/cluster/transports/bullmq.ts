@@ -170,7 +170,7 @@ export class BullTransport implements Transport {
   }
 
   private async openLane(needs: Needs): Promise<Lane> {
-    const name = await this.registry.need(needs);
+    const name = await this.patiently(() => this.registry.need(needs));
     const { Queue, QueueEvents } = await loadBull();
     const queue = new Queue(name, { connection: this.redis, streams: { events: { maxLen: 10_000 } } });
     const connection = this.redis.duplicate({ lazyConnect: false });

@@ -1,8 +1,9 @@
 import { UserError } from "#base";
-import { parsePlayer, readNetworkFile } from "#engine";
+import { parsePlayer, readNetworkFile, type UciSpec } from "#engine";
 import { BARE_NETWORKS, checkPlayer, namedFile, nameFile, networkEnding, renameNetwork } from "../jobs/names.js";
 import { sha256 } from "../stores/hash.js";
 import type { FileStore } from "../stores/store.js";
+import { patiently } from "./patience.js";
 
 /** Files of jobs in a store, and players by names that every machine understands. */
 export class JobFiles {
@@ -17,7 +18,7 @@ export class JobFiles {
 
   /** Puts bytes that one job needs, and tells their name. */
   async put(bytes: Uint8Array, ending: string, again?: () => Promise<Uint8Array>): Promise<string> {
-    const hash = await this.store.put(bytes, ending);
+    const hash = await patiently(() => this.store.put(bytes, ending));
     this.sources.set(hash, again ?? (async () => bytes));
     return nameFile({ hash, ending });
   }
@@ -53,7 +54,7 @@ export class JobFiles {
 
   private async namePlayer(text: string): Promise<string> {
     const spec = parsePlayer(text);
-    if (spec.kind === "uci") return this.engines === "as written" ? text : nameEngine(text, spec.program);
+    if (spec.kind === "uci") return this.engines === "as written" ? text : nameEngine(text, spec);
     if (BARE_NETWORKS.includes(spec.network)) return text;
     const { bytes, path, family } = await readNetworkFile(spec.network);
     const name = await this.put(bytes, networkEnding(path), async () => (await readNetworkFile(spec.network)).bytes);
@@ -63,16 +64,11 @@ export class JobFiles {
 }
 
 /** An engine as workers know it: by the name of its program, wherever it lies. */
-function nameEngine(text: string, program: string): string {
+function nameEngine(text: string, { program, args }: UciSpec): string {
   const question = text.indexOf("?");
   const name = `uci:${program.replace(/^.*[\\/]/, "")}${question < 0 ? "" : text.slice(question)}`;
-  if (parseArgs(text) > 0)
+  if (args.length > 0)
     throw new UserError("JOB_ENGINE", `player "${text}": on a cluster an engine is named alone. Give its arguments to the workers: tabiya worker --engines "NAME=COMMAND ARGUMENTS".`); // biome-ignore format: a sentence
   checkPlayer(name);
   return name;
-}
-
-function parseArgs(text: string): number {
-  const spec = parsePlayer(text);
-  return spec.kind === "uci" ? spec.args.length : 0;
 }

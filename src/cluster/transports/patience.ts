@@ -1,6 +1,6 @@
 import { messageOf } from "#base";
 
-const FULL = /^(MISCONF|OOM|READONLY|LOADING|NOREPLICAS|BUSY)/; // Redis lives, and cannot write at the moment
+const FULL = /^-?(MISCONF|OOM|READONLY|LOADING|NOREPLICAS|BUSY)\b/; // Redis lives, and cannot write at the moment
 
 /** Does something again and again while Redis cannot write (its disk or its memory is full); `onTrouble` is told why, once. */
 export async function patiently<T>(
