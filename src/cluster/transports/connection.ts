@@ -38,6 +38,8 @@ export async function connect(url: string): Promise<Redis> {
       const why = reason || messageOf(error);
       if (/NOAUTH|WRONGPASS|NOPERM|invalid password/i.test(why))
         throw new UserError("CLUSTER_PASSWORD", `${shown}: the Redis wants another password (${why}). ${ADVICE.AUTH}`);
+      if (/certificate|altnames/i.test(why))
+        throw new UserError("CLUSTER_TLS", `${shown}: the certificate of the Redis is not trusted (${why}). Name the file of its authority in NODE_EXTRA_CA_CERTS.`); // biome-ignore format: a sentence
       throw new UserError("CLUSTER_CONNECT", `${shown}: there is no Redis (${why}). ${ADVICE.OTHER}`);
     });
   redis.options.retryStrategy = (times) => Math.min(1_000, 50 * times); // from now on it is worth waiting for
