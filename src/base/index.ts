@@ -28,6 +28,7 @@ export {
 } from "./folders.js";
 export { workInSlots } from "./in-slots.js";
 export { type LineBatch, readLineAt, readLineBatches, readLines } from "./lines.js";
+export { lockFolder } from "./lock.js";
 export { nearest, suggestion } from "./nearest.js";
 export { parsePlain } from "./plain-data.js";
 export type { Platform, Process, ProcessEnd, ProcessEvents, RandomBytes, Runtime, Scratch } from "./platform.js";

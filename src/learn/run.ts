@@ -1,7 +1,7 @@
 // The refinement loop: the best network plays itself, a copy learns from the games of the last generations, and takes its
 // place if it wins a match. All that a run knows is in state.json, written whole after each phase; a phase that was broken
 // off is resumed from its own files.
-import { listFolder, UserError } from "#base";
+import { assert, listFolder, lockFolder, UserError } from "#base";
 import type { PlayContest, PlayGames } from "#data";
 import {
   climbLadder,
@@ -44,8 +44,23 @@ export interface GenerationRow {
 
 const OUT_OF_TIME = new Error("the time is up");
 
-/** Runs generations until there are enough, the time is up or a signal stops it; the last two leave a run to be resumed. */
+/**
+ * Runs generations until there are enough, the time is up or a signal stops it; the last two leave a run to be resumed. A
+ * folder that another process learns in is refused.
+ */
 export async function runLearning(options: LearnOptions): Promise<LearnState> {
+  const { run, recipe } = options;
+  if (!recipe && !(await loadState(run)))
+    throw new UserError("RUN_MISSING", `${run}: holds no run. Begin one with a recipe.`);
+  const lock = await lockFolder(run);
+  try {
+    return await runGenerations(options);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function runGenerations(options: LearnOptions): Promise<LearnState> {
   const { run, hours, signal = new AbortController().signal } = options;
   const state = await openRun(options);
   const wanted = options.generations ?? state.recipe.generations;
@@ -81,7 +96,7 @@ async function openRun({ run, recipe, resume }: LearnOptions): Promise<LearnStat
       `${run}: was begun with another recipe, and would not be the same run any more. Resume it with its own, or begin a new run in another folder.`,
     );
   const own = found?.recipe ?? recipe;
-  if (!own) throw new UserError("RUN_MISSING", `${run}: holds no run. Begin one with a recipe.`);
+  assert(own, "a run without a recipe");
   const state: LearnState = found ?? { version: 1, recipe: own, best: 0, latest: 0, fresh: 0, generations: [] };
   if ((await listFolder(networkFolder(run, 0))) === undefined) await makeFirst(run, own);
   await saveState(run, state);
