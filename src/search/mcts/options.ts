@@ -90,7 +90,7 @@ export const MCTS_OPTIONS = {
     default: 16,
     min: 1,
     max: 218,
-    help: "root moves that sequential halving begins with",
+    help: "most root moves that sequential halving begins with; never more than a quarter of the simulations",
   },
   gumbelNoise: {
     type: "number",
