@@ -73,12 +73,19 @@ test("the planes are lc0's, history, repetitions and all, one by one and in a ba
   }
 });
 
-for (const name of ["maia-1100", "maia-1500", "maia-1900"]) {
+for (const [name, products] of ["maia-1100", "maia-1500", "maia-1900"].flatMap(
+  (net) =>
+    [
+      [net, false],
+      [net, true],
+    ] as const,
+)) {
   const file = `../shared/data/nets/${name}.pb.gz`;
-  test.runIf(existsSync(file))(`${name} says what it says in lc0`, async () => {
+  const how = products ? "products of matrices" : "convolutions";
+  test.runIf(existsSync(file))(`${name} says what it says in lc0, computed by ${how}`, async () => {
     const { family, network } = await loadNetwork(file);
     const { outputs, feeds } = inferenceOf(family, network);
-    const session = await Session.open(exportOnnx(outputs), { threads: 1 });
+    const session = await Session.open(exportOnnx(outputs, { products }), { threads: 1 });
     const answers: { logits: Float32Array; wdl: Float32Array; value: number }[] = [];
     for (const batch of feeds(positions)) {
       const { policy, wdl, value } = await session.run(batch);

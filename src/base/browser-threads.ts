@@ -51,5 +51,6 @@ export const threads: PlatformThreads = {
   },
 
   processors: () => navigator.hardwareConcurrency,
+  runtimeConvolves: false,
   runtimeFillsOutputs: false,
 };

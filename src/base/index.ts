@@ -34,7 +34,7 @@ export { parsePlain } from "./plain-data.js";
 export type { Platform, Process, ProcessEnd, ProcessEvents, RandomBytes, Runtime, Scratch } from "./platform.js";
 export { findProgram, isProcessAlive, processKey, startProcess } from "./processes.js";
 export { mixSeed, Random } from "./random.js";
-export { processors, runtimeFillsOutputs } from "./runtime.js";
+export { processors, runtimeConvolves, runtimeFillsOutputs } from "./runtime.js";
 export { createScratch, Journal } from "./scratch.js";
 export { type Calibrated, Calibration, type CalibrationBin } from "./statistics/calibration.js";
 export { kendallTau } from "./statistics/kendall.js";

@@ -33,5 +33,6 @@ export const threads: PlatformThreads = {
   },
 
   processors: availableParallelism,
+  runtimeConvolves: true,
   runtimeFillsOutputs: true,
 };

@@ -22,6 +22,8 @@ export interface PlatformThreads {
   parent(): Channel;
   /** Processors this program may use. */
   processors(): number;
+  /** Whether the runtime has fast kernels for convolutions, or only for products of matrices. */
+  runtimeConvolves: boolean;
   /** Whether the runtime writes results into memory the caller provides. */
   runtimeFillsOutputs: boolean;
 }

@@ -4,6 +4,7 @@ import { type FamilyName, inferenceOf, NNUE, quantiseNnue, readNetwork, readRunn
 import type { Evaluator } from "#search";
 import { fitActions } from "./evaluators/actions.js";
 import { BatchingEvaluator, type Fit } from "./evaluators/batching.js";
+import type { EvaluatorOptions } from "./evaluators/open.js";
 import { type FitOptions, fitPolicy } from "./evaluators/policy.js";
 import { StaticEvaluator } from "./evaluators/static.js";
 import type { NetworkFile } from "./network-file.js";
@@ -14,17 +15,17 @@ export type SearchName = (typeof SEARCHES)[number];
 /** How networks of a family play. */
 export interface PlayingFamily {
   searches: readonly SearchName[]; // that they can be played with, the usual one first
-  evaluator(file: NetworkFile, options: { threads: number }): Promise<Evaluator>;
+  evaluator(file: NetworkFile, options: Required<EvaluatorOptions>): Promise<Evaluator>;
   nnue?(file: NetworkFile): NnueWeights; // the integers of the alpha-beta search
 }
 
 /** A network that is a graph, by the fit for what its graph says. */
 const graph =
   (fitGraph: (...parameters: Parameters<typeof fitPolicy>) => Promise<Fit>, usual: Partial<FitOptions> = {}) =>
-  async ({ bytes, path }: NetworkFile, { threads }: { threads: number }): Promise<Evaluator> => {
+  async ({ bytes, path }: NetworkFile, options: Required<EvaluatorOptions>): Promise<Evaluator> => {
     const { family, network, model } = readRunnable(bytes, path);
     const { scoreScale = usual.scoreScale } = network;
-    return new BatchingEvaluator(await fitGraph(inferenceOf(family, network), { threads, scoreScale, model }));
+    return new BatchingEvaluator(await fitGraph(inferenceOf(family, network), { ...options, scoreScale, model }));
   };
 
 /** A file of integers as others use, or the weights that training keeps. */

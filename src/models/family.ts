@@ -14,12 +14,20 @@ export interface Network {
 /** A network as it is used: what it says, and what it is to be fed for some positions, in as many runs as it needs. */
 export interface Inference {
   outputs: Record<string, Tensor>;
-  feeds(positions: readonly Position[]): Feeds[];
+  /** `room` gives the arrays that are filled; new ones by default. */
+  feeds(positions: readonly Position[], room?: (length: number) => Float32Array): Feeds[];
   /** How the inputs are made, for whoever has only the exported file. */
   input?: string;
   moves: MoveTableName; // how it numbers moves
   /** Equal for positions that are fed alike: what an answer is remembered by. */
   keyOf(position: Position): string;
+}
+
+export const newFloats = (length: number): Float32Array => new Float32Array(length);
+
+export function copyTo(to: Float32Array, from: Float32Array): Float32Array {
+  to.set(from);
+  return to;
 }
 
 /** A network in a file. */

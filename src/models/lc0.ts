@@ -23,7 +23,7 @@ import {
   toPlanes,
   toSquares,
 } from "#tensor";
-import { convolutionAdds, defineFamily, type Inference } from "./family.js";
+import { convolutionAdds, copyTo, defineFamily, type Inference, newFloats } from "./family.js";
 import { positionKey } from "./position-key.js";
 import { LC0_POLICY_PLACES } from "./regroup-moves.js";
 
@@ -214,15 +214,16 @@ function lc0Inference(network: Lc0): Inference {
     // As in lc0, the way here is left out: transpositions share an answer, though their history planes differ.
     keyOf: (position) => positionKey(position, ["repetitions", "halfmoves"]),
     outputs: network.forward(input("planes", ["n", LC0_PLANES, 8, 8])),
-    feeds: (positions) =>
+    feeds: (positions, room = newFloats) =>
       Array.from({ length: Math.ceil(positions.length / AT_ONCE) }, (_, i) => {
-        room ??= new Lc0Batch(AT_ONCE);
-        return { planes: room.encode(positions.slice(i * AT_ONCE, (i + 1) * AT_ONCE)).slice() };
+        encoder ??= new Lc0Batch(AT_ONCE);
+        const planes = encoder.encode(positions.slice(i * AT_ONCE, (i + 1) * AT_ONCE));
+        return { planes: copyTo(room(planes.length), planes) };
       }),
   };
 }
 
-let room: Lc0Batch | undefined; // one for all: the core's memory is never given back
+let encoder: Lc0Batch | undefined; // one for all: the core's memory is never given back
 
 function multiplyAdds(config: Lc0Config): number {
   const { width, blocks, squeeze, policyWidth, valueWidth, valueHidden } = config;

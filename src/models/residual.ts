@@ -21,7 +21,7 @@ import {
   toPlanes,
   toSquares,
 } from "#tensor";
-import { convolutionAdds, defineFamily, type Inference } from "./family.js";
+import { convolutionAdds, copyTo, defineFamily, type Inference, newFloats } from "./family.js";
 import { pickMoves } from "./pick-moves.js";
 import { positionKey } from "./position-key.js";
 import { regroupMoves, selectMoves } from "./regroup-moves.js";
@@ -265,17 +265,18 @@ export function residualInference(network: Residual): Inference {
     moves,
     keyOf: (position) => positionKey(position, shows),
     outputs: { policy, value, ...(wdl && { wdl: wdl.softmax() }) },
-    feeds: (positions) =>
+    feeds: (positions, room = newFloats) =>
       Array.from({ length: Math.ceil(positions.length / AT_ONCE) }, (_, i) => {
         const some = positions.slice(i * AT_ONCE, (i + 1) * AT_ONCE);
-        room ??= new EncoderBatch(AT_ONCE);
-        for (const [k, position] of some.entries()) room.put(k, position, repetitions ? position.repetitions() : 0);
-        return { planes: room.planes(board, some.length).slice() };
+        encoder ??= new EncoderBatch(AT_ONCE);
+        for (const [k, position] of some.entries()) encoder.put(k, position, repetitions ? position.repetitions() : 0);
+        const planes = encoder.planes(board, some.length);
+        return { planes: copyTo(room(planes.length), planes) };
       }),
   };
 }
 
-let room: EncoderBatch | undefined; // one for all: the core's memory is never given back
+let encoder: EncoderBatch | undefined; // one for all: the core's memory is never given back
 
 function multiplyAdds(config: ResidualConfig): number {
   const { board, width, blocks, squeeze, headWidth, valueHidden } = config;

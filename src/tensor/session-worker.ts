@@ -2,7 +2,7 @@ import { assert, serve, Transferred } from "#base";
 import { type CachedPlan, CachedRun } from "./cached-run.js";
 import type { Replica } from "./replicas.js";
 import { createSession, unwrap, wrapFeeds } from "./runner.js";
-import type { Feeds, SessionOptions, TensorData } from "./session.js";
+import { buffersOf, type Feeds, type SessionOptions, type TensorData } from "./session.js";
 import {
   type RunRequest,
   type TrainerState,
@@ -11,7 +11,7 @@ import {
   type UpdateRequest,
 } from "./training-run.js";
 
-let opened: Awaited<ReturnType<typeof createSession>> | undefined;
+let opened: Awaited<ReturnType<typeof createSession>>[] = [];
 let cached: CachedRun | undefined;
 let training: TrainingRun | undefined;
 
@@ -20,18 +20,23 @@ const run = (): TrainingRun => {
   return training;
 };
 
-const handOver = (results: Record<string, TensorData>) =>
-  new Transferred(results, [...new Set(Object.values(results).map(({ data }) => data.buffer as ArrayBuffer))]);
+const buffersIn = (results: Record<string, TensorData>) => [
+  ...new Set(Object.values(results).map(({ data }) => data.buffer as ArrayBuffer)),
+];
 
 serve({
-  async open({ model, options }: { model: Uint8Array; options: SessionOptions }) {
-    opened = await createSession(model, options);
-    return { inputs: opened.session.inputNames, outputs: opened.session.outputNames };
+  async open({ models, options }: { models: readonly Uint8Array[]; options: SessionOptions }) {
+    opened = [];
+    for (const model of models) opened.push(await createSession(model, options));
+    const [{ session }] = opened;
+    return { inputs: session.inputNames, outputs: session.outputNames };
   },
-  async run(feeds: Feeds) {
-    assert(opened, "no session was opened");
-    const { runtime, session } = opened;
-    return handOver(unwrap(await session.run(wrapFeeds(runtime, session.inputMetadata, feeds))));
+  async run({ feeds, model, lend }: { feeds: Feeds; model: number; lend: boolean }) {
+    assert(opened[model], "no session was opened");
+    const { runtime, session } = opened[model];
+    const results = unwrap(await session.run(wrapFeeds(runtime, session.inputMetadata, feeds)));
+    const returned = lend ? buffersOf(feeds) : [];
+    return new Transferred({ results, returned }, [...buffersIn(results), ...returned]);
   },
 
   async openCached(plan: CachedPlan) {
@@ -39,7 +44,8 @@ serve({
   },
   async runCached({ model, feeds }: { model: string; feeds: Feeds }) {
     assert(cached, "no cached session was opened");
-    return handOver(await cached.run(model, feeds));
+    const results = await cached.run(model, feeds);
+    return new Transferred(results, buffersIn(results));
   },
   truncate: (length: number) => cached?.truncate(length),
 

@@ -21,19 +21,34 @@ export interface TensorData {
 
 export type Feeds = Readonly<Record<string, Values | { data: Values; shape: readonly number[] }>>;
 
+export interface RunOptions {
+  model?: number; // which of the models, if there are several; the first by default
+  /** Hands the arrays over instead of copying them. They come back with the results, for `room` to give out again. */
+  lend?: boolean;
+}
+
+const MOST_SPARE = 8; // arrays kept for the next runs
+
+/** The memory of all feeds. */
+export const buffersOf = (feeds: Feeds): ArrayBuffer[] =>
+  Object.values(feeds).map((feed) => (ArrayBuffer.isView(feed) ? feed : feed.data).buffer as ArrayBuffer);
+
 /** A model ready to run, in a worker: the caller's thread stays free while it computes. */
 export class Session {
+  private readonly spare: ArrayBuffer[] = []; // that were lent and came back
+
   private constructor(
     private readonly worker: WorkerClient,
     readonly inputs: readonly string[],
     readonly outputs: readonly string[],
   ) {}
 
-  /** Loads a model file's bytes. */
-  static async open(model: Uint8Array, options: SessionOptions = {}): Promise<Session> {
+  /** Loads a model file's bytes, or those of several models with the same inputs and outputs. */
+  static async open(models: Uint8Array | readonly Uint8Array[], options: SessionOptions = {}): Promise<Session> {
     const worker = startWorker("tensor/session-worker");
     try {
-      const names = await worker.call<{ inputs: string[]; outputs: string[] }>("open", { model, options });
+      const list = models instanceof Uint8Array ? [models] : models;
+      const names = await worker.call<{ inputs: string[]; outputs: string[] }>("open", { models: list, options });
       return new Session(worker, names.inputs, names.outputs);
     } catch (error) {
       await worker.close();
@@ -41,9 +56,28 @@ export class Session {
     }
   }
 
-  /** Runs the model once. Arrays are copied, so the caller may use them again at once. */
-  run(feeds: Feeds): Promise<Record<string, TensorData>> {
-    return this.worker.call("run", feeds);
+  /** Runs a model once. Arrays are copied unless they are lent, so the caller may use them again at once. */
+  async run(feeds: Feeds, { model = 0, lend = false }: RunOptions = {}): Promise<Record<string, TensorData>> {
+    const lent = lend ? buffersOf(feeds) : [];
+    const answer = await this.worker.call<{ results: Record<string, TensorData>; returned: ArrayBuffer[] }>(
+      "run",
+      { feeds, model, lend },
+      lent,
+    );
+    this.spare.push(...answer.returned);
+    if (this.spare.length > MOST_SPARE) this.spare.splice(0, this.spare.length - MOST_SPARE);
+    return answer.results;
+  }
+
+  /** An array to be filled and lent: memory that came back from an earlier run, if there is any. */
+  room(length: number): Float32Array {
+    const fit = this.spare.findIndex(({ byteLength }) => byteLength >= 4 * length);
+    if (fit < 0) {
+      this.spare.length = 0; // too small for what is asked now
+      return new Float32Array(length);
+    }
+    const [buffer] = this.spare.splice(fit, 1);
+    return new Float32Array(buffer, 0, length);
   }
 
   close(): Promise<void> {

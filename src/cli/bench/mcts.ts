@@ -1,8 +1,7 @@
 import { parseFen, START_FEN } from "#chess";
-import { openEvaluator } from "#engine";
+import { openEvaluator, openNetwork } from "#engine";
 import { findWeights, inferenceOf, loadNetwork, randomPositions } from "#models";
 import { MCTS_OPTIONS, Mcts, parseOptionValues } from "#search";
-import { exportOnnx, Session } from "#tensor";
 import { command } from "../command.js";
 
 // Of the opening, the middlegame and the endgame.
@@ -22,10 +21,10 @@ function cpuTimeMs(): number {
 /** Evaluations a second of the network with nothing around it: the same positions again, two runs under way. */
 async function openBare(net: string, batch: number, threads: number) {
   const { family, network } = await loadNetwork(await findWeights(net));
-  const { outputs, feeds } = inferenceOf(family, network);
-  const session = await Session.open(exportOnnx(outputs), { threads });
-  const batches = feeds(randomPositions(batch, 1));
-  const run = () => Promise.all(batches.map((each) => session.run(each)));
+  const inference = inferenceOf(family, network);
+  const { session, modelFor } = await openNetwork(inference, { threads });
+  const [model, batches] = [modelFor(batch), inference.feeds(randomPositions(batch, 1))];
+  const run = () => Promise.all(batches.map((each) => session.run(each, { model })));
   await run();
   return {
     async time(ms: number): Promise<{ evaluations: number; ms: number }> {

@@ -60,7 +60,7 @@ async function openTrees(spec: SelfPlaySpec, book: OpeningBook | undefined, thre
   const text = parsePlayer(spec.player);
   if (text.kind !== "network") throw new Error("internal: a foreign engine has no tree");
   const settings = settingsOf(spec.player, text.options);
-  const evaluator: Evaluator = await openEvaluator(text.network, { threads });
+  const evaluator: Evaluator = await openEvaluator(text.network, { threads, steady: true });
   const sit = (random: Random): Seat => {
     const player = new TreePlayer(evaluator, settings, spec, random);
     return { player, searched: () => player.searched, leave: () => player.close() };

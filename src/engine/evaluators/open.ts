@@ -5,6 +5,7 @@ import { readNetworkFile } from "../network-file.js";
 
 export interface EvaluatorOptions {
   threads?: number; // the network computes with; 0, the default: one per core
+  steady?: boolean; // an answer does not depend on what else is asked at the same time; false by default
 }
 
 /** What can stand for a network in a tree search. */
@@ -24,22 +25,25 @@ const shared = new Map<string, Shared>();
  * The evaluator of a network: "uniform", "rollouts", a family's name for the shipped network, a file, a run or a checkpoint.
  * All who open the same file share it, with its batches and its memory, until the last of them closes it.
  */
-export async function openEvaluator(network: string, { threads = 0 }: EvaluatorOptions = {}): Promise<Evaluator> {
+export async function openEvaluator(
+  network: string,
+  { threads = 0, steady = false }: EvaluatorOptions = {},
+): Promise<Evaluator> {
   if (Object.hasOwn(BASELINES, network)) return BASELINES[network]();
   const path = await findWeights(network);
-  const key = `${threads} ${path}`;
+  const key = `${threads} ${steady} ${path}`;
   let entry = shared.get(key);
   if (!entry) {
-    entry = { evaluator: load(network, threads), users: 0 };
+    entry = { evaluator: load(network, { threads, steady }), users: 0 };
     shared.set(key, entry);
   }
   entry.users++;
   return handle(await entry.evaluator.catch((error) => forget(key, entry, error)), () => release(key, entry));
 }
 
-async function load(network: string, threads: number): Promise<Evaluator> {
+async function load(network: string, options: Required<EvaluatorOptions>): Promise<Evaluator> {
   const file = await readNetworkFile(network);
-  return PLAYING_FAMILIES[file.family].evaluator(file, { threads });
+  return PLAYING_FAMILIES[file.family].evaluator(file, options);
 }
 
 function forget(key: string, entry: Shared, error: unknown): never {

@@ -1,3 +1,4 @@
+import { runtimeConvolves } from "#base";
 import type { Position } from "#chess";
 import { MOVE_TABLES } from "#encodings";
 import type { Inference } from "#models";
@@ -8,16 +9,33 @@ import { softmax } from "./softmax.js";
 
 export interface FitOptions {
   threads: number; // the network computes with; 0: one per core
+  steady?: boolean; // computes batches of all sizes in one way: an answer does not depend on what else is asked
   scoreScale?: number; // centipawns k in its values tanh(score / k)
   model?: Uint8Array; // ONNX to compute it, instead of one made of its weights
 }
 
 const BATCH = 32; // positions: larger batches gain some percent of speed, and cost a search more than that in aim
 
+/**
+ * From how many positions on convolutions are computed as products of matrices. Microseconds a position by convolutions and
+ * by products (64x6, one core, docs/log/evaluator.md): 1370 and 2790 alone, 950 and 1360 by fours, 880 and 650 by eights,
+ * 750 and 480 in batches of 32. In a browser products are always faster.
+ */
+const PRODUCTS_FROM = 8;
+
+/** Opens a network for batches of any size; `modelFor` says which model is the faster one for so many positions. */
+export async function openNetwork({ outputs }: Inference, { threads, steady = false, model }: FitOptions) {
+  if (model) return { session: await Session.open(model, { threads }), modelFor: () => 0 };
+  const [products, planes] = [exportOnnx(outputs, { products: true }), exportOnnx(outputs)];
+  const both = runtimeConvolves && !steady && planes.length !== products.length; // equal without convolutions
+  const session = await Session.open(both ? [products, planes] : [products], { threads });
+  return { session, modelFor: (positions: number) => (both && positions < PRODUCTS_FROM ? 1 : 0) };
+}
+
 /** Fits a network that gives logits over a table of moves, a value, and win, draw and loss where it tells them apart. */
 export async function fitPolicy(inference: Inference, options: FitOptions): Promise<Fit> {
-  const { threads, scoreScale, model = exportOnnx(inference.outputs) } = options;
-  const session = await Session.open(model, { threads });
+  const { session, modelFor } = await openNetwork(inference, options);
+  const room = (length: number) => session.room(length);
   const table = MOVE_TABLES[inference.moves];
   const askedOf = (position: Position) => {
     const moves = position.moves();
@@ -26,18 +44,20 @@ export async function fitPolicy(inference: Inference, options: FitOptions): Prom
   };
   return {
     batchSize: BATCH,
-    scoreScale,
+    scoreScale: options.scoreScale,
     keyOf: inference.keyOf,
     async run(positions) {
       const asked = positions.map(askedOf);
-      const runs = inference.feeds(positions).map((feeds) => session.run(feeds));
+      const model = modelFor(positions.length);
+      const runs = inference.feeds(positions, room).map((feeds) => session.run(feeds, { model, lend: true }));
       const evaluations: Evaluation[] = [];
       for (const { policy, value, wdl } of await Promise.all(runs)) {
         const [logits, values] = [policy.data as Float32Array, value.data as Float32Array];
         const width = policy.shape[1];
         for (let i = 0; i < values.length; i++) {
           const { moves, indices } = asked[evaluations.length];
-          const shares = Float32Array.from(indices, (index) => logits[i * width + index]);
+          const shares = new Float32Array(indices.length);
+          for (let k = 0; k < indices.length; k++) shares[k] = logits[i * width + indices[k]];
           evaluations.push({
             value: values[i],
             ...(wdl && { wdl: shareTriple(wdl.data as Float32Array, i) }),

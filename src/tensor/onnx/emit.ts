@@ -28,7 +28,11 @@ export class Emitter {
   readonly parameters: Parameter[] = [];
   readonly dropouts: { input: string; size: number; keep: number }[] = [];
 
-  constructor(readonly mode: Mode) {}
+  /** `products`: 3x3 convolutions become products of matrices instead of `Conv`. */
+  constructor(
+    readonly mode: Mode,
+    readonly products = mode === "training",
+  ) {}
 
   /** The name of a tensor's value; everything it needs is emitted first. */
   value(tensor: Tensor): string {

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { input } from "./graph.js";
+import { exportOnnx } from "./onnx/export.js";
+import { Session } from "./session.js";
+
+const x = input("x", ["n", 2]);
+
+test("one session runs several models, and arrays that were lent come back for the next run", async () => {
+  const session = await Session.open([exportOnnx({ y: x.mul(2) }), exportOnnx({ y: x.add(1) })], { threads: 1 });
+  const values = Float32Array.from([1, 2, 3, 4]);
+  assert.deepEqual([...(await session.run({ x: values })).y.data], [2, 4, 6, 8]);
+  assert.deepEqual([...(await session.run({ x: values }, { model: 1 })).y.data], [2, 3, 4, 5]);
+  assert.equal(values.length, 4); // copied
+
+  const lent = session.room(4);
+  lent.set(values);
+  const { buffer } = lent;
+  const { y } = await session.run({ x: lent }, { lend: true });
+  assert.deepEqual([...y.data], [2, 4, 6, 8]);
+  assert.equal(buffer.byteLength, 0); // handed over
+  const again = session.room(2); // fewer values in the same memory
+  assert.equal(again.buffer.byteLength, 16);
+  again.set([5, 6]);
+  assert.deepEqual([...(await session.run({ x: again }, { lend: true, model: 1 })).y.data], [6, 7]);
+  assert.equal(session.room(6).length, 6); // more than there is room for
+  await session.close();
+});
