@@ -47,7 +47,7 @@ test("below the root, the move furthest behind its share of the improved policy 
   assert.equal(next(THREE), 0); // 0.940 - 2/4, 0.003 - 1/4, 0.056 - 0/4
   const even = THREE.map((each, i) => ({ ...each, value: 0.2, visits: [2, 1, 0][i] })); // values say nothing: 0.5, 0.3, 0.2
   assert.equal(next(even), 2); // 0.5 - 2/4, 0.3 - 1/4, 0.2 - 0/4
-  assert.equal(next(even.map((each) => ({ ...each, visits: each.visits > 1 ? 1 : each.visits }))), 2); // 0.5 - 1/3, 0.3 - 1/3, 0.2
+  assert.equal(next(even.map((each) => ({ ...each, visits: Math.min(each.visits, 1) }))), 2); // 0.5 - 1/3, 0.3 - 1/3, 0.2
 });
 
 test("sequential halving shares the simulations as published", () => {
