@@ -193,7 +193,7 @@ export class Descents {
     const outcome = line.outcome();
     if (outcome) tree.end(node, outcome.winner === undefined ? 0 : 1);
     else {
-      const repeated = line.halfmoves >= 4 ? line.repeatedAfter() : undefined;
+      const repeated = this.settings.twoFold && line.halfmoves >= 4 ? line.repeatedAfter() : undefined;
       if (repeated === undefined || repeated > this.length - 1) return false;
       tree.end(node, 0, repeated);
     }

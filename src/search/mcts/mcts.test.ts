@@ -138,6 +138,14 @@ test("a draw by repetition is worth exactly 0 to the side that would lose otherw
   }
 });
 
+test("a repetition counts the first time, or only the third if told so", async () => {
+  const fen = "6k1/6p1/8/7Q/8/8/qr4PP/6K1 w - - 0 1"; // as above
+  const scores = await Promise.all(
+    [true, false].map(async (twoFold) => (await think(fen, { nodes: 1500 }, { twoFold }, new Fake(material))).scoreCp),
+  );
+  assert.ok(scores[0] === 0 && scores[1] < 0, `${scores}`); // so few simulations do not reach the third
+});
+
 test("the sign is right: hanging pieces are taken by either side, and left hanging by a judge that lies", async () => {
   const fen = "4k3/8/8/3q4/8/2N5/8/4K3 w - - 0 1";
   for (const root of ["puct", "gumbel"] as const) {

@@ -154,6 +154,12 @@ export const MCTS_OPTIONS = {
     default: true,
     help: "go on with the part of the last tree that belongs to the moves played since",
   },
+  twoFold: {
+    type: "check",
+    default: true,
+    uci: "TwoFoldDraws",
+    help: "a position that repeats one of the tree is a draw at once; false waits for the third time",
+  },
   smartPruning: {
     type: "number",
     default: 1.33,
