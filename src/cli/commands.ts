@@ -9,6 +9,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "data variations": () => import("./data/variations.js"),
   "data generate": () => import("./data/generate.js"),
   "data info": () => import("./data/info.js"),
+  "data check": () => import("./data/check.js"),
   "data convert": () => import("./data/convert.js"),
   "data shuffle": () => import("./data/shuffle.js"),
   "data split": () => import("./data/split.js"),

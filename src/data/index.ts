@@ -1,5 +1,6 @@
 export { type AskElsewhere, answerPositions } from "./ask.js";
 export { loadBook } from "./book.js";
+export { type CheckCounts, RecordChecker } from "./check-records.js";
 export type { ContestEvent, ContestState, FaultCount, GameLabel } from "./contest/events.js";
 export { GameList, type ListedGame } from "./contest/game-list.js";
 export { type FinishedGame, type GameStore, type Held, MemoryStore, type SavedGame } from "./contest/game-store.js";
