@@ -44,7 +44,11 @@ export default command({
     },
     cheapNodes: { type: "integer", minimum: 1, help: "simulations of its other moves; a fifth of --nodes by default" },
     resign: { help: "moves,centipawns: who is so many centipawns behind for so many moves has lost, as 3,600" },
-    playOn: { type: "number", minimum: 0, help: "share of the games in which nobody resigns; 0.1 by default" },
+    playOn: {
+      type: "number",
+      minimum: 0,
+      help: "share of the games played on against --resign, --draw and --material, to count false ones; 0.1 by default",
+    },
     draw: {
       help: "from,moves,centipawns: drawn if both see at most that, for so many moves, after move FROM, as 40,8,10",
     },
@@ -88,13 +92,13 @@ export default command({
       if (io.signal.aborted) io.note("interrupted; the same command plays the games that are missing.");
       throw error;
     });
-    const { wins, draws, losses, positions, cut, resignations, seconds } = result;
+    const { wins, draws, losses, positions, cut, adjudications, seconds } = result;
     io.print(
       `${out}: ${result.games} games (+${wins} =${draws} -${losses} for White, ${cut} cut off), ${positions} positions, ${seconds.toFixed(1)} s`,
     );
-    const { right, wrong } = resignations;
+    const { right, wrong } = adjudications;
     if (right + wrong > 0)
-      io.print(`of ${right + wrong} resignations that were played on, ${wrong} would have been wrong`);
+      io.print(`of ${right + wrong} games played on that would have been adjudicated, ${wrong} ended otherwise`);
     return result;
   },
 });
@@ -113,8 +117,9 @@ function rulesOf({ resign, playOn, draw, material }: RuleValues) {
   const draws = rule("draw", draw, ["from", "moves", "centipawns"], "40,8,10");
   const points = rule("material", material, ["points", "moves"], "9,10");
   return {
-    resign: resigns && { moves: resigns[0], scoreCp: resigns[1], playOn },
+    resign: resigns && { moves: resigns[0], scoreCp: resigns[1] },
     draw: draws && { from: draws[0], moves: draws[1], scoreCp: draws[2] },
     material: points && { points: points[0], moves: points[1] },
+    playOn,
   };
 }

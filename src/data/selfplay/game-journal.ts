@@ -11,8 +11,8 @@ export interface SelfPlayCounts {
   draws: number;
   losses: number;
   cut: number; // draws that are none: games ended by their length
-  /** Of the games in which nobody might resign: how often somebody would have, and how often wrongly. */
-  resignations: { right: number; wrong: number };
+  /** Of the games played on against the rules of adjudication: how often these would have been right, and how often wrong. */
+  adjudications: { right: number; wrong: number };
 }
 
 /** Games that wait beside the output until all are there: after a kill, no finished game is lost. */
@@ -25,7 +25,7 @@ export class GameJournal {
     draws: 0,
     losses: 0,
     cut: 0,
-    resignations: { right: 0, wrong: 0 },
+    adjudications: { right: 0, wrong: 0 },
   };
   private readonly bytes = new Map<number, number>(); // where the line of each game begins
   private journal!: Journal;
@@ -52,7 +52,7 @@ export class GameJournal {
     return own;
   }
 
-  private count({ game, positions, moves, opening, result, isCut, resignation }: SelfPlayGame, byte: number): void {
+  private count({ game, positions, moves, opening, result, isCut, adjudication }: SelfPlayGame, byte: number): void {
     if (this.bytes.has(game) || game >= this.games) return;
     this.bytes.set(game, byte);
     const { counts } = this;
@@ -61,7 +61,7 @@ export class GameJournal {
     counts.plies += moves.length - opening;
     counts[result > 0 ? "wins" : result < 0 ? "losses" : "draws"]++;
     if (isCut) counts.cut++;
-    if (resignation) counts.resignations[resignation]++;
+    if (adjudication) counts.adjudications[adjudication]++;
   }
 
   /** Games that are still to be played. */

@@ -24,7 +24,7 @@ export interface SelfPlayGame {
   result: -1 | 0 | 1; // for White
   reason: string;
   isCut: boolean; // ended by its length alone: the result means nothing
-  resignation?: "right" | "wrong"; // of a game in which nobody might resign: what it would have been
+  adjudication?: "right" | "wrong"; // of a game that was played on against the rules: what they would have been
 }
 
 /** Turns the record of a game into plain data. */
@@ -55,28 +55,30 @@ export function gameOf(
   };
 }
 
-/** Calls `visit` with the position before each move. */
-function replay({ fen, moves }: SelfPlayGame, visit: (position: Position, ply: number) => void): void {
+/** Calls `visit` with the position before each move; returns the last one. */
+function replay({ fen, moves }: SelfPlayGame, visit: (position: Position, ply: number) => void): Position {
   const position = parseFen(fen);
   for (const [ply, word] of moves.entries()) {
     visit(position, ply);
     position.play(parseUci(position, word) ?? 0);
   }
+  return position;
 }
 
-/** Whether somebody would have resigned in a game that was played on, and rightly so. */
-export function judgeResignation(
-  game: SelfPlayGame,
-  resign: NonNullable<Adjudication["resign"]>,
-): SelfPlayGame["resignation"] {
-  const adjudicator = new Adjudicator({ resign });
-  let winner: Color | undefined;
-  replay(game, (position, ply) => {
-    if (ply < game.opening || winner) return;
-    winner = adjudicator.afterMove(position.turn, game.scores[ply - game.opening], position)?.winner;
+/** Whether the rules would have ended a game that was played on, and with its true result; undefined if that is not known. */
+export function judgeAdjudication(game: SelfPlayGame, rules: Adjudication): SelfPlayGame["adjudication"] {
+  const adjudicator = new Adjudicator(rules);
+  let verdict: ReturnType<Adjudicator["afterMove"]>;
+  const judge = (mover: Color, ply: number, after: Position) => {
+    if (ply >= game.opening) verdict ??= adjudicator.afterMove(mover, game.scores[ply - game.opening], after);
+  };
+  const end = replay(game, (position, ply) => {
+    if (ply > 0) judge(position.turn === "white" ? "black" : "white", ply - 1, position);
   });
-  if (!winner) return undefined;
-  return game.result === (winner === "white" ? 1 : -1) ? "right" : "wrong";
+  if (game.moves.length > 0) judge(end.turn === "white" ? "black" : "white", game.moves.length - 1, end);
+  if (!verdict || game.isCut) return undefined;
+  const { winner } = verdict;
+  return game.result === (winner === undefined ? 0 : winner === "white" ? 1 : -1) ? "right" : "wrong";
 }
 
 const resultFor = (color: Color, result: number): number => (color === "white" ? result : 0 - result);

@@ -4,7 +4,7 @@ import { valueOfScore } from "#chess";
 import { openEvaluator, type Player, parsePlayer, resolvePlayer } from "#engine";
 import { type Evaluator, findOption, MCTS_OPTIONS, type MctsSettings, parseOptionValues } from "#search";
 import { loadBook } from "../book.js";
-import { gameOf, judgeResignation, type SearchedPosition, type SelfPlayGame } from "./game.js";
+import { gameOf, judgeAdjudication, type SearchedPosition, type SelfPlayGame } from "./game.js";
 import { drawOpening } from "./openings.js";
 import type { SelfPlaySpec } from "./spec.js";
 import { TreePlayer } from "./tree-player.js";
@@ -118,19 +118,19 @@ async function playOne(
   sit: (random: Random) => Seat,
 ): Promise<SelfPlayGame> {
   const { nodes, seed } = spec;
-  const { resign, draw, material, maxMoves } = spec.adjudication;
+  const { playOn, maxMoves, ...rules } = spec.adjudication;
   const random = new Random(mixSeed(seed, game));
   const opening = drawOpening(spec.openings, book, random);
-  const isPlayedOn = resign !== undefined && random.next() < resign.playOn;
+  const isPlayedOn = Object.keys(rules).length > 0 && random.next() < playOn;
   const { player, searched, leave } = sit(random);
   const conditions = {
     limits: { nodes },
     marginMs: 0,
-    adjudication: { resign: isPlayedOn ? undefined : resign, draw, material, maxMoves },
+    adjudication: isPlayedOn ? { maxMoves } : { ...rules, maxMoves },
   };
   const options = { seed: mixSeed(seed, game, 1), signal };
   const record = await playGame({ white: player, black: player }, opening, conditions, options).finally(leave);
   if (record.fault) throw new Error(`self-play, game ${game}: ${record.fault.message}`);
   const played = gameOf(game, record, searched(record), maxMoves);
-  return isPlayedOn ? { ...played, resignation: judgeResignation(played, resign) } : played;
+  return isPlayedOn ? { ...played, adjudication: judgeAdjudication(played, rules) } : played;
 }

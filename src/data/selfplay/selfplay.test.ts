@@ -8,7 +8,7 @@ import { formatFen, parseFen, parseUci } from "#chess";
 import { MOVE_TABLES } from "#encodings";
 import { type DataRecord, openRecords, readGames } from "#formats";
 import { Batches, planeRows } from "#training";
-import { judgeResignation, type SelfPlayGame, sparsePolicy } from "./game.js";
+import { judgeAdjudication, type SelfPlayGame, sparsePolicy } from "./game.js";
 import { drawOpening } from "./openings.js";
 import { runSelfPlay } from "./run.js";
 import { parseSelfPlay, type SelfPlayInput } from "./spec.js";
@@ -144,7 +144,7 @@ test("a random endgame has 4 to 10 pieces and goes on", () => {
   );
 });
 
-test("a resignation that was played on is right only if the game was lost", () => {
+test("an adjudication that was played on against is right only if the game ended so", () => {
   const game = (result: -1 | 0 | 1): SelfPlayGame => ({
     game: 0,
     fen: formatFen(parseFen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")),
@@ -157,9 +157,22 @@ test("a resignation that was played on is right only if the game was lost", () =
     isCut: false,
   });
   const resign = { moves: 2, scoreCp: 600 };
-  assert.equal(judgeResignation(game(1), resign), "right");
-  assert.equal(judgeResignation(game(0), resign), "wrong");
-  assert.equal(judgeResignation(game(1), { ...resign, moves: 3 }), undefined);
+  assert.equal(judgeAdjudication(game(1), { resign }), "right");
+  assert.equal(judgeAdjudication(game(0), { resign }), "wrong");
+  assert.equal(judgeAdjudication(game(1), { resign: { ...resign, moves: 3 } }), undefined);
+  assert.equal(judgeAdjudication({ ...game(0), isCut: true }, { resign }), undefined);
+  assert.equal(judgeAdjudication(game(1), { material: { points: 1, moves: 2 } }), "right"); // a pawn, for four plies
+  assert.equal(judgeAdjudication(game(-1), { draw: { from: 0, moves: 1, scoreCp: 900 } }), "wrong");
+});
+
+test("games played on against the rules are counted, right and wrong", async () => {
+  // The first rule to hold is always wrong: everything is a draw after one move, but mates are given.
+  const draw = { from: 0, moves: 1, scoreCp: 31_000 };
+  const spec = { ...SPEC, player: "uniform@mcts", games: 6, nodes: 30, openings: { endgameShare: 1 } };
+  const all = await runSelfPlay({ ...spec, adjudication: { maxMoves: 40, draw, playOn: 1 } }, file("on.jsonl"));
+  assert.ok(all.plies > 40 && all.adjudications.right + all.adjudications.wrong > 0);
+  const none = await runSelfPlay({ ...spec, adjudication: { maxMoves: 40, draw, playOn: 0 } }, file("off.jsonl"));
+  assert.deepEqual([none.adjudications, none.wins + none.losses], [{ right: 0, wrong: 0 }, 0]);
 });
 
 test("a sparse policy adds up to 1 exactly, whatever was rounded away", () => {

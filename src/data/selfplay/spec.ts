@@ -28,15 +28,10 @@ const SCHEMA = z.strictObject({
     .prefault({}),
   adjudication: z
     .strictObject({
-      resign: z
-        .strictObject({
-          moves: count,
-          scoreCp: whole,
-          playOn: share.default(0.1), // games in which nobody may resign, to see how often it would have been wrong
-        })
-        .optional(),
+      resign: z.strictObject({ moves: count, scoreCp: whole }).optional(),
       draw: z.strictObject({ from: whole, moves: count, scoreCp: whole }).optional(),
       material: z.strictObject({ points: count, moves: count }).optional(),
+      playOn: share.default(0.1), // games in which none of these rules holds, to see how often they would have been wrong
       maxMoves: count.default(200), // then the game is cut off: its positions are valued by the search alone
     })
     .prefault({}), // see Adjudication of #arena
