@@ -1,6 +1,7 @@
 import { platform } from "#platform";
-import { UserError } from "./errors.js";
+import { messageOf, UserError } from "./errors.js";
 import type { RawAppend } from "./platform.js";
+import { writeProblem } from "./write-problem.js";
 
 /** A text file that grows by whole pieces, each on the disk before the next is taken: what must outlive a power cut. */
 export class AppendFile {
@@ -20,10 +21,10 @@ export class AppendFile {
       await this.output.write(new TextEncoder().encode(text));
       await this.output.sync();
     } catch (error) {
-      const code = (error as { code?: string }).code ?? String(error);
+      const problem = writeProblem(error) ?? `could not be written (${messageOf(error)})`;
       throw new UserError(
         "FILE_WRITE",
-        `${this.path}: could not be written (${code}). What was written before is kept: make room, then resume.`,
+        `${this.path}: ${problem}. What was written before is kept: make room, then resume.`,
         { cause: error },
       );
     }

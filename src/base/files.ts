@@ -3,6 +3,7 @@ import { bunzip2 } from "./bunzip2.js";
 import { concatBytes } from "./bytes.js";
 import { UserError } from "./errors.js";
 import type { RandomBytes, RawOutput } from "./platform.js";
+import { isFull, writeProblem } from "./write-problem.js";
 import { readZip } from "./zip.js";
 
 /** The content of a file as it streams in, decompressed. */
@@ -217,18 +218,15 @@ export class Output {
 }
 
 function explainWrite(error: unknown, path: string, bytes: number): unknown {
-  const code = (error as { code?: string }).code;
-  if (code === "ENOSPC" || code === "EDQUOT") {
-    return new UserError(
-      "DISK_FULL",
-      `${path}: the disk is full, after ${bytes} bytes. Nothing was left under that name. Free some room, or write elsewhere.`,
-      { cause: error },
-    );
-  }
-  if (error instanceof UserError || code === undefined) return error;
-  return new UserError("FILE_WRITE", `${path}: could not be written (${code}). Nothing was left under that name.`, {
-    cause: error,
-  });
+  const problem = writeProblem(error);
+  if (problem === undefined) return error;
+  return isFull(error)
+    ? new UserError(
+        "DISK_FULL",
+        `${path}: ${problem}, after ${bytes} bytes. Nothing was written under that name. Free some room, or write elsewhere.`,
+        { cause: error },
+      )
+    : new UserError("FILE_WRITE", `${path}: ${problem}. Nothing was written under that name.`, { cause: error });
 }
 
 /** Starts a file, or "-" for standard output; see Output. */

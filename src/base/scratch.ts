@@ -1,10 +1,9 @@
 import { platform } from "#platform";
-import { UserError } from "./errors.js";
+import { messageOf, UserError } from "./errors.js";
 import { openBytes, openRandom } from "./files.js";
 import { readLineBatches } from "./lines.js";
 import type { RawOutput, Scratch } from "./platform.js";
-
-const FULL = ["ENOSPC", "EDQUOT"];
+import { isFull, writeProblem } from "./write-problem.js";
 
 /** Room on the disk beside `near` for work larger than memory; it vanishes when it is closed or the program ends. */
 export async function createScratch(near: string): Promise<Scratch> {
@@ -14,10 +13,11 @@ export async function createScratch(near: string): Promise<Scratch> {
     try {
       await write(bytes);
     } catch (error) {
-      if (!FULL.includes((error as { code?: string }).code ?? "")) throw error;
+      const problem = writeProblem(error);
+      if (problem === undefined) throw error;
       throw new UserError(
-        "DISK_FULL",
-        `${near}: the disk is full; there is no room beside this file for what does not fit into memory. Free some room, or write elsewhere.`,
+        isFull(error) ? "DISK_FULL" : "FILE_WRITE",
+        `${near}: ${problem}; what does not fit into memory is kept beside this file while it is made. Free some room, or write elsewhere.`,
         { cause: error },
       );
     }
@@ -61,11 +61,14 @@ export class Journal {
     try {
       await this.output.write(bytes);
     } catch (error) {
-      const code = (error as { code?: string }).code ?? String(error);
-      const why = FULL.includes(code) ? "the disk is full" : `could not be written (${code})`;
-      throw new UserError("JOURNAL_WRITE", `${this.path}: ${why}. Nothing done so far is lost: mend that and go on.`, {
-        cause: error,
-      });
+      const problem = writeProblem(error) ?? `could not be written (${messageOf(error)})`;
+      throw new UserError(
+        "JOURNAL_WRITE",
+        `${this.path}: ${problem}. Nothing done so far is lost: mend that and go on.`,
+        {
+          cause: error,
+        },
+      );
     }
     this.end += bytes.length;
     return start;
