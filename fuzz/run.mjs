@@ -8,7 +8,7 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { Random } from "#base";
 import { TARGETS } from "./targets.mjs";
 
-const PATIENCE_MS = 10_000; // for one input
+const PATIENCE_MS = 30_000; // for one input; a machine may have much else to do
 const HEAP_MB = 512;
 
 async function fuzz({ target, count, seed, seconds, at }) {
@@ -60,10 +60,10 @@ function watch(job) {
       console.log(JSON.stringify(line));
       worker.terminate().then(() => resolve(good));
     };
-    let last = -2;
+    let last = -1; // none yet: corpora are being made
     const timer = setInterval(() => {
       const now = Atomics.load(at, 0);
-      if (now === last) finish({ target: job.target, seed: job.seed, i: now, error: "hangs" }, false);
+      if (now === last && now >= 0) finish({ target: job.target, seed: job.seed, i: now, error: "hangs" }, false);
       last = now;
     }, PATIENCE_MS);
     worker.on("message", ({ failure, result }) => finish(failure ?? result, failure === undefined));
