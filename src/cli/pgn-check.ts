@@ -1,5 +1,5 @@
 import { type ByteSource, openBytes, UserError } from "#base";
-import { type BadGame, readGameBlocks } from "#formats";
+import { type BadGame, readGameBlocks, refuseOther } from "#formats";
 import { command, type Io } from "./command.js";
 
 const SHOWN = 10; // broken games told in full
@@ -32,6 +32,7 @@ async function checkFile(path: string, counts: Counts, { progress, signal }: Io)
     isPgn ||= tags > 0;
     if (counts.bad.length < SHOWN) counts.bad.push({ file: source, game, line, reason });
   };
+  await refuseOther(path, ["pgn"], "games in PGN");
   const source = await openBytes(path);
   let shown = performance.now();
   for await (const block of readGameBlocks(counted(source, counts), { source: name, onBad })) {

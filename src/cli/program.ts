@@ -77,8 +77,14 @@ function addOptions(target: Commander, command: Command): void {
 }
 
 /** What went wrong, as the message a person reads, and the exit code. */
-function explain(error: unknown): { text: string; code: number } {
-  if (error instanceof UserError) return { text: error.message, code: 1 };
+async function explain(error: unknown): Promise<{ text: string; code: number }> {
+  if (error instanceof UserError) {
+    const [, file = ""] = /^(\S[^\n]*?)(?::|, line) /.exec(error.message) ?? [];
+    // Loaded only now: it brings the core along.
+    const surprise =
+      error.code === "FILE_WRONG" || file === "" ? "" : await (await import("#formats")).describeSurprise(file);
+    return { text: [error.message, surprise].filter(Boolean).join("\n"), code: 1 };
+  }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return {
     text: `This is a bug in tabiya, not a mistake of yours.\n${stack}\nPlease report it with the command you ran.`,
@@ -187,7 +193,7 @@ export async function runProgram(
     else if (signal.aborted) {
       if (!isAbort(error)) output.stderr(`${messageOf(error)}\n`);
     } else {
-      const { text, code } = explain(error);
+      const { text, code } = await explain(error);
       output.stderr(`${text}\n`);
       exitCode = code;
     }

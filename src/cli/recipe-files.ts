@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { readText, suggestion, UserError } from "#base";
+import { refuseOther } from "#formats";
 
 /** The recipes that come with the program. */
 const folder = fileURLToPath(new URL("../../recipes/", import.meta.url));
@@ -13,9 +14,10 @@ export const shippedRecipes = async (): Promise<string[]> =>
 /** A recipe's text: of the file, or else of the shipped recipe of that name (nnue-tiny, recipes/nnue-tiny.yaml). */
 export async function readRecipe(file: string): Promise<string> {
   try {
+    await refuseOther(file, [], "a recipe: lines of key: value in YAML");
     return await readText(file);
   } catch (error) {
-    if (!(error instanceof UserError)) throw error;
+    if (!(error instanceof UserError) || error.code !== "FILE_MISSING") throw error;
     const names = await shippedRecipes();
     const name = file.replace(/^recipes[\\/]/, "").replace(SUFFIX, "");
     if (names.includes(name)) return readText(`${folder}${name}.yaml`);

@@ -28,10 +28,10 @@ test("a recipe of the box is found by its name and by its path in the clone", as
   await assert.rejects(readRecipe("elsewhere/nnue.yaml"), { code: "FILE_MISSING" });
 });
 
-test("docs/recipes.md is a page of `tabiya recipes --all`, with every setting of the nnue family", async () => {
-  const page = readFileSync("docs/recipes.md", "utf8");
-  const { stdout } = await run("nnue");
-  for (const [, key] of stdout.matchAll(/^\| `(\w+)` \|/gm)) assert.ok(page.includes(`| \`${key}\` |`), key);
+test("docs/recipes.md is what `tabiya recipes --all` prints", async () => {
+  const { stdout } = await run("--all");
+  const page = readFileSync("docs/recipes.md", "utf8").replaceAll("\r\n", "\n");
+  assert.equal(page, stdout, "write it anew: node dist/cli/main.js recipes --all > docs/recipes.md");
 });
 
 test("a name that is neither a recipe nor a family is refused with what there is", async () => {

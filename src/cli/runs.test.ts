@@ -7,6 +7,7 @@ import compare from "./compare.js";
 import report from "./report.js";
 import sweep, { combine, parseAxis, summarise } from "./sweep.js";
 import { randomRecords, runLine } from "./testing.js";
+import train from "./train.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-runs-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -92,6 +93,29 @@ test("a report of a run whose data is gone says so and has the rest", async () =
   assert.match(stderr, /not judged: .*no such file/);
   assert.match(readFileSync(file, "utf8"), /Not judged: .*unseen\.bin/);
   assert.equal((await runLine(report, join(folder, "nowhere"), "-o", file)).code, 1);
+});
+
+test("scores that are all 0 are warned of before the training, unless it learns from results", async () => {
+  const empty = join(folder, "empty.bin");
+  writeFileSync(empty, randomRecords(200, { score: () => 0 }));
+  const line = (share: number, name: string) =>
+    runLine(
+      train,
+      "nnue-tiny",
+      "--data",
+      empty,
+      "--run",
+      join(folder, name),
+      "--set",
+      `resultShare=${share}`,
+      ...SETTINGS,
+    );
+  const scores = await line(0, "scores");
+  assert.match(scores.stderr, /empty\.bin: Every score is 0: .* set resultShare to 1.*positions to learn/s);
+  assert.match(scores.stderr, /[\d,]+ parameters, 2112 multiply-adds a position/);
+  const results = await line(1, "results");
+  assert.doesNotMatch(results.stderr, /Every score is 0/);
+  assert.match(results.stderr, /Every result is a draw/);
 });
 
 test("values of a setting are separated by commas, but for those in brackets and quotes", () => {

@@ -2,11 +2,12 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Random, UserError } from "#base";
-import { openSets } from "#data";
+import { openSets, warnBeforeTraining } from "#data";
 import { FAMILIES } from "#models";
 import { parametersOf } from "#tensor";
 import {
   listSettings,
+  parseSource,
   percent,
   type Recipe,
   resultShareOf,
@@ -92,6 +93,11 @@ export async function trainWithProgress(
   io.note(`${describeSettings(recipe)}; ${describeSize(recipe)}`);
   const sets = { folder: `${run}/data`, resultShare: resultShareOf(recipe), ...io };
   const paths = await openSets(config.data, { ...sets, role: "learn" });
+  for (const path of paths) {
+    const { path: file, resultShare = resultShareOf(recipe) } = parseSource(path);
+    if (resultShare === undefined) continue;
+    for (const warning of await warnBeforeTraining(file, resultShare)) io.note(`warning: ${file}: ${warning}`);
+  }
   const source = await task.open(paths, recipe, config.limit);
   const judged = await openSets(config.validation, { ...sets, role: "judge" });
   const judges = judged.length > 0 ? await task.open(judged, recipe) : undefined;

@@ -1,7 +1,16 @@
 import { openBytes, UserError, WorkerPool } from "#base";
 import { core } from "#chess";
 import type { MoveTableName } from "#encodings";
-import { BAG_KINDS, BadGame, type BagKind, createRawRecords, createRecords, type DataRecord, formatOf } from "#formats";
+import {
+  BAG_KINDS,
+  BadGame,
+  type BagKind,
+  createRawRecords,
+  createRecords,
+  type DataRecord,
+  formatOf,
+  refuseOther,
+} from "#formats";
 import { readGameChunks } from "./game-chunks.js";
 import type { ImportedChunk, ImportKind, ImportSettings } from "./game-importer.js";
 import { KeyTable } from "./key-table.js";
@@ -37,6 +46,7 @@ export async function importGames(paths: readonly string[], to: string, options:
   const kind = options.kind ?? "scored";
   const packed = kind === "scored" && ["bin", "binpack"].includes(formatOf(to) ?? "");
   checkKind(to, kind, options.moves);
+  for (const path of paths) await refuseOther(path, ["pgn"], "games in PGN");
   const sources = await openAll(paths);
   const settings: ImportSettings = {
     games: options.games,

@@ -44,7 +44,7 @@ export {
 export { IMPORT_KINDS } from "./game-importer.js";
 export { formatHistogram, formatKingSquares, Histograms } from "./histogram.js";
 export { type ImportOptions, type ImportResult, importGames } from "./import.js";
-export { type Inspection, inspectData, type PlayerCount } from "./inspect.js";
+export { type Inspection, inspectData, type PlayerCount, warnBeforeTraining } from "./inspect.js";
 export { checkLabelOutput, type LabelOptions, type LabelResult, labelPositions, labelQuestion } from "./label.js";
 export { findMistakes, type JudgedPosition, type MistakeOptions } from "./mistakes.js";
 export type { SelfPlayGame } from "./selfplay/game.js";

@@ -60,14 +60,38 @@ async function inspectRecords(path: string): Promise<Found> {
     break;
   }
   const kind = sample.length === 0 ? "row" : kindOf(sample[0]);
-  const warnings: string[] = [];
-  const scored = sample.filter(({ score }) => score !== undefined);
-  if (scored.length > 0 && scored.every(({ score }) => score === 0))
-    warnings.push("Every score is 0: to learn from the games' results instead, set resultShare to 1.");
-  if (scored.length > 0 && scored.every(({ result }) => result === 0))
-    warnings.push("Every result is a draw: the results teach nothing here, so leave resultShare at 0.");
+  const warnings = Object.values(warningsOf(sample));
   const first = sample.slice(0, SHOWN);
   return { format: reader.format, kind, records: reader.records ?? records, isWhole, warnings, first, players: [] }; // biome-ignore format: a list
+}
+
+interface Emptiness {
+  scores?: string; // what to do about scores that teach nothing
+  results?: string;
+}
+
+function warningsOf(sample: readonly DataRecord[]): Emptiness {
+  const scored = sample.filter(({ score }) => score !== undefined);
+  if (scored.length === 0) return {};
+  return {
+    ...(scored.every(({ score }) => score === 0) && {
+      scores: "Every score is 0: to learn from the games' results instead, set resultShare to 1.",
+    }),
+    ...(scored.every(({ result }) => result === 0) && {
+      results: "Every result is a draw: the results teach nothing here, so leave resultShare at 0.",
+    }),
+  };
+}
+
+/** What the first records of a file would not teach by scores (0) and results (1), mixed by `resultShare`. */
+export async function warnBeforeTraining(path: string, resultShare: number): Promise<string[]> {
+  const sample: DataRecord[] = [];
+  for await (const batch of await openRecords(path, { onBad() {} })) {
+    sample.push(...batch.slice(0, SAMPLE - sample.length));
+    if (sample.length === SAMPLE) break;
+  }
+  const { scores, results } = warningsOf(sample);
+  return [...(scores && resultShare < 1 ? [scores] : []), ...(results && resultShare > 0 ? [results] : [])];
 }
 
 async function inspectGames(path: string): Promise<Found> {

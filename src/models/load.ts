@@ -1,10 +1,11 @@
 import { messageOf, Random, readBytes, UserError } from "#base";
 import { VALUE_SCALE_CP } from "#chess";
-import { isLc0, readLc0, readOnnxMetadata } from "#formats";
+import { isLc0, readLc0, readOnnxMetadata, refuseOtherBytes } from "#formats";
 import {
   type NamedTensor,
   parametersOf,
   readSafetensors,
+  type Safetensors,
   toFloat32,
   withParameterLimit,
   writeSafetensors,
@@ -40,11 +41,12 @@ const isOnnx = (path: string): boolean => path.toLowerCase().endsWith(".onnx");
 
 /** The family a file's network belongs to: by its name, or as it says itself. */
 export function identifyNetwork(bytes: Uint8Array, path: string): FamilyName {
+  if (isLc0(bytes)) return "lc0"; // whatever it is called
   const lower = path.toLowerCase();
   const names = Object.keys(FAMILIES) as FamilyName[];
   const owner = names.find((name) => FAMILIES[name].suffixes.some((suffix) => lower.endsWith(suffix)));
   if (owner) return owner;
-  return isOnnx(path) ? exportedFamily(bytes, path).family : familyIn(readSafetensors(bytes, path).metadata, path);
+  return isOnnx(path) ? exportedFamily(bytes, path).family : familyIn(readTensors(bytes, path).metadata, path);
 }
 
 /** The metadata of an ONNX file that `exportNetwork` wrote. */
@@ -76,6 +78,11 @@ export function readRunnable(bytes: Uint8Array, path: string): RunnableNetwork {
   return { family, network, model: bytes };
 }
 
+function readTensors(bytes: Uint8Array, path: string): Safetensors {
+  refuseOtherBytes(bytes, path, ["safetensors"], "a network: .safetensors, .nnue, .jnn, .tnn, lc0's .pb.gz, or .onnx of ours");
+  return readSafetensors(bytes, path);
+}
+
 function familyIn({ format, family }: Readonly<Record<string, string>>, path: string): FamilyName {
   if (format === "tabiya" && isFamily(family)) return family;
   throw new UserError(
@@ -97,7 +104,7 @@ export function readNetwork(bytes: Uint8Array, path: string): { family: FamilyNa
       "ONNX_WEIGHTS",
       `${path}: an ONNX file plays, but its weights cannot be taken out again. Use the .safetensors file or the run it came from.`,
     );
-  const { tensors, metadata } = readSafetensors(bytes, path);
+  const { tensors, metadata } = readTensors(bytes, path);
   const family = familyIn(metadata, path);
   const values = tensors.reduce((sum, { data }) => sum + data.length, 0);
   const network = buildFor(path, family, parseConfig(path, family, metadata.config), values);

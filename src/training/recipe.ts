@@ -24,7 +24,7 @@ function parseValues(text: string, file: string): Record<string, unknown> {
   try {
     values = parseYaml(text, { logLevel: "error" });
   } catch (error) {
-    throw new UserError("RECIPE_SYNTAX", `${file}: not YAML: ${(error as Error).message}`);
+    throw new UserError("RECIPE_SYNTAX", `${file}: not YAML: ${messageOf(error).split("\n")[0].slice(0, 200)}`);
   }
   if (values === null) return {};
   if (typeof values !== "object" || Array.isArray(values))

@@ -1,4 +1,5 @@
 import { UserError } from "#base";
+import { refuseOther } from "../recognise.js";
 import { BAG_KINDS, type BagKind, createBag, openBag } from "./bag-record.js";
 import { createBinpack, openBinpack } from "./binpack.js";
 import { createBullet, openBullet } from "./bullet.js";
@@ -38,13 +39,21 @@ function formatOrFail(path: string): RecordFormat {
   );
 }
 
+/** The same for a file that is there, of which more can be said. */
+async function formatOrSurprise(path: string): Promise<RecordFormat> {
+  if (formatOf(path) === undefined) await refuseOther(path, [], "a file of records");
+  return formatOrFail(path);
+}
+
 /** Opens a file of records of any format, by its name. */
 export async function openRecords(
   path: string,
   options: { format?: RecordFormat; moves?: string; onBad?: OnBad } = {},
 ): Promise<RecordReader> {
   const { moves, onBad } = options;
-  switch (options.format ?? formatOrFail(path)) {
+  const format = options.format ?? (await formatOrSurprise(path));
+  await refuseOther(path, EXTENSIONS[format], `records of the format ${format}`);
+  switch (format) {
     case "jsonl":
       return openJsonl(path, { moves, onBad });
     case "bin":

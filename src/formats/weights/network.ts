@@ -1,3 +1,4 @@
+import { refuseOtherBytes } from "../recognise.js";
 import type { HalfKpWeights } from "./halfkp.js";
 import { isJnn, readJnn } from "./jnn.js";
 import { readNnue } from "./nnue.js";
@@ -11,5 +12,6 @@ export type NnueWeights = HalfKpWeights | WideWeights;
 export function readNnueNetwork(bytes: Uint8Array, file: string): NnueWeights {
   if (isWide(bytes)) return readWide(bytes, file);
   if (isRawWide(bytes)) return readRawWide(bytes, file);
+  refuseOtherBytes(bytes, file, ["nnue"], "a network for the alpha-beta search (.nnue, .jnn, .tnn)");
   return isJnn(bytes) ? readJnn(bytes, file) : readNnue(bytes, file);
 }
