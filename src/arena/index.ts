@@ -21,5 +21,5 @@ export { type Encounter, type Rating, type Ratings, ratePlayers } from "./rating
 export { ELO_MODELS, type EloModel, SPRT_DEFAULTS, type SprtConfig, type SprtState, sprt, sprtBounds } from "./sprt.js";
 export type { Standings } from "./standings.js";
 export { gradeMove, parseTask, type SuiteTask, solveTask } from "./suite.js";
-export { formatTimeControl, parseTimeControl, type TimeControl } from "./time-control.js";
+export { ChessClock, formatTimeControl, parseTimeControl, type TimeControl } from "./time-control.js";
 export { type Ranked, Tournament, type TournamentState } from "./tournament.js";

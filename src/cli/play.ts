@@ -1,10 +1,12 @@
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { parseTimeControl } from "#arena";
 import { messageOf, UserError } from "#base";
 import { type Color, parseFen, START_FEN } from "#chess";
 import { type Player, resolvePlayer } from "#engine";
 import { findOption, type Limits } from "#search";
 import { command } from "./command.js";
+import { hasColor } from "./table.js";
 import { playTerminalGame } from "./terminal-game.js";
 
 const MOVETIME_MS = 1_000;
@@ -31,7 +33,7 @@ export default command({
     "PGN at its end. Lines may also come from a pipe.",
   examples: [
     "tabiya play nnue@ab",
-    "tabiya play --elo 1200",
+    "tabiya play --elo 1200 --tc 300+3",
     "tabiya play net.nnue@ab --color black --movetime 200",
     'tabiya play "uci:stockfish?UCI_LimitStrength=true&UCI_Elo=1500" --pgn my-games.pgn',
   ],
@@ -43,6 +45,7 @@ export default command({
     fen: { default: START_FEN, help: "the position to begin with" },
     chess960: { type: "boolean", help: "the position is of Chess960" },
     elo: { type: "integer", minimum: 1, help: "strength the player limits itself to, if it can" },
+    tc: { help: "clocks for both: seconds+increment, as 300+3" },
     movetime: {
       type: "integer",
       minimum: 1,
@@ -53,13 +56,15 @@ export default command({
     pgn: { help: "file to which the game is added at its end" },
   },
   async run(
-    { player: name = "nnue@ab", color, fen, chess960, movetime, nodes, depth, elo, pgn },
+    { player: name = "nnue@ab", color, fen, chess960, movetime, nodes, depth, elo, tc, pgn },
     { print, json, signal },
   ) {
     const position = parseFen(fen, { chess960 });
     if (position.moves().length === 0)
       throw new UserError("PLAY_OVER", `${fen}: the game is over, there is no move to play.`);
-    const moveTimeMs = movetime ?? (nodes === undefined && depth === undefined ? MOVETIME_MS : undefined);
+    const control = tc === undefined ? undefined : parseTimeControl(tc);
+    const isLimited = [nodes, depth, control].some((limit) => limit !== undefined);
+    const moveTimeMs = movetime ?? (isLimited ? undefined : MOVETIME_MS);
     const limits: Limits = { nodes, depth, moveTimeMs };
     const looked = process.stdin.isTTY && process.stdout.isTTY && !json;
     const player = await resolvePlayer(name);
@@ -69,13 +74,14 @@ export default command({
     signal.addEventListener("abort", () => lines.close());
     try {
       const game = await playTerminalGame(
-        { player, position, human: color as Color, limits, date: new Date() },
+        { player, position, human: color as Color, limits, control, date: new Date() },
         {
           lines: lines[Symbol.asyncIterator](),
           print,
           prompt: (text) => looked && process.stdout.write(text),
           board: looked,
-          color: looked && !process.env.NO_COLOR,
+          color: looked && hasColor(),
+          now: () => performance.now(),
         },
       );
       if (pgn !== undefined) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
+import type { TimeControl } from "#arena";
 import { parseFen, parseSan, START_FEN } from "#chess";
 import type { Player } from "#engine";
 import { parseGames } from "#formats";
@@ -18,14 +19,36 @@ const puppet = (...moves: string[]): Player => ({
   close: async () => {},
 });
 
-async function play(lines: string[], player: Player, { fen = START_FEN, human = "white" as "white" | "black" } = {}) {
+interface Setup {
+  fen?: string;
+  human?: "white" | "black";
+  control?: TimeControl;
+  thinkMs?: number; // of the human, before each line
+}
+
+async function play(
+  lines: string[],
+  player: Player,
+  { fen = START_FEN, human = "white", control, thinkMs = 0 }: Setup = {},
+) {
+  let time = 0;
   const printed: string[] = [];
   async function* typed() {
-    yield* lines;
+    for (const line of lines) {
+      time += thinkMs;
+      yield line;
+    }
   }
   const game = await playTerminalGame(
-    { player, position: parseFen(fen), human, limits: {}, date: new Date("2026-01-02T03:04:05Z") },
-    { lines: typed(), print: (text) => printed.push(text), prompt: () => {}, board: false, color: false },
+    { player, position: parseFen(fen), human, limits: {}, control, date: new Date("2026-01-02T03:04:05Z") },
+    {
+      lines: typed(),
+      print: (text) => printed.push(text),
+      prompt: () => {},
+      board: control !== undefined,
+      color: false,
+      now: () => time,
+    },
   );
   return { ...game, printed: printed.join("\n") };
 }
@@ -65,4 +88,32 @@ test("go changes sides, and the board turns with it", async () => {
 test("a game from a position given ends by its rules", async () => {
   const { result, reason } = await play(["Qc7"], puppet(), { fen: "k7/8/1K6/8/8/8/2Q5/8 w - - 0 1" });
   assert.deepEqual([result, reason], ["1/2-1/2", "stalemate"]);
+});
+
+test("clocks run for both: they are shown, the player is told them, and who runs out of time has lost", async () => {
+  const control = { baseMs: 60_000, incrementMs: 1_000 };
+  const told: unknown[] = [];
+  const player = puppet("e5", "Nc6", "d6");
+  const watched: Player = {
+    ...player,
+    choose(position, limits) {
+      told.push(limits.clock?.whiteMs);
+      return player.choose(position, limits);
+    },
+  };
+  const { result, reason, moves, printed, pgn } = await play(["e4", "Nf3", "Bc4"], watched, {
+    control,
+    thinkMs: 25_000,
+  });
+  assert.deepEqual(told, [36_000, 12_000]);
+  assert.deepEqual([result, reason], ["0-1", "White ran out of time"]);
+  assert.equal(moves.length, 4, "the move that came too late is not played");
+  assert.match(printed, /White 0:36 {3}Black 1:01/);
+  assert.match(pgn, /\[TimeControl "60\+1"\]/);
+});
+
+test("the board has letters where colours are not wanted, and nothing else but text", async () => {
+  const { printed } = await play(["e4"], puppet("e5"), { control: { baseMs: 60_000, incrementMs: 0 } });
+  assert.match(printed, /^8 {2}r n b q k b n r/m);
+  assert.ok(!printed.replaceAll("\x1b[K", "").includes("\x1b"));
 });

@@ -1,3 +1,4 @@
+import { ChessClock, formatTimeControl, type TimeControl } from "#arena";
 import {
   type Color,
   formatFen,
@@ -20,6 +21,7 @@ export interface TerminalGame {
   position: Position; // where the game begins; it is played on
   human: Color;
   limits: Limits; // of the player
+  control?: TimeControl; // both have a clock; else nobody has
   date: Date;
 }
 
@@ -29,6 +31,7 @@ export interface Terminal {
   prompt(text: string): void; // shown before a line is awaited, where somebody looks
   board: boolean; // draws the board before every move of the human
   color: boolean; // the terminal knows colours
+  now: () => number; // milliseconds
 }
 
 export interface FinishedGame {
@@ -54,31 +57,65 @@ function showScore({ lines }: Choice): string {
   return scoreCp === undefined ? "" : `${scoreCp < 0 ? "" : "+"}${(scoreCp / 100).toFixed(2)}`;
 }
 
+/** 65000 -> "1:05"; under ten seconds with tenths. */
+const showTime = (ms: number): string =>
+  ms < 10_000
+    ? (ms / 1000).toFixed(1)
+    : `${Math.floor(ms / 60_000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, "0")}`;
+
 /** A move as in a score sheet: "12. Nf3", "12... Nf6". */
 const numbered = (position: Position, move: Move): string =>
   `${position.fullmoves}${position.turn === "white" ? "." : "..."} ${formatSan(position, move)}`;
 
 /** Plays one game between a human and a player, until it is over or the lines end. */
 export async function playTerminalGame(
-  { player, position, human, limits, date }: TerminalGame,
-  { lines, print, prompt, board: isShown, color }: Terminal,
+  { player, position, human, limits, control, date }: TerminalGame,
+  { lines, print, prompt, board: isShown, color, now }: Terminal,
 ): Promise<FinishedGame> {
   const start = position.clone();
   let mine = human;
   let below = human;
   let ended: { result: Result; reason: string } | undefined;
 
+  const clocks = control && { white: new ChessClock(control), black: new ChessClock(control) };
+  const readClock = (side: Color) => (clocks ? `${nameOf(side)} ${showTime(clocks[side].leftMs)}` : "");
+  /** Takes the time of a move from the mover's clock; false if there was not so much. */
+  const spend = (timeMs: number): boolean => {
+    if (!clocks) return true;
+    const side = position.turn;
+    if (timeMs > clocks[side].leftMs) {
+      ended = { result: side === "white" ? "0-1" : "1-0", reason: `${nameOf(side)} ran out of time` };
+      return false;
+    }
+    clocks[side].spend(timeMs);
+    return true;
+  };
+
   const show = () => {
     const board = drawBoard(position, { color, below, marked: true });
     const sheet = scoreSheet(start, position, board.length - 1);
     print(`\n${board.map((row, i) => `${row}   ${sheet[i] ?? ""}`.trimEnd()).join("\n")}`);
+    if (clocks) print(`   ${readClock("white")}   ${readClock("black")}`);
   };
-  const think = async (): Promise<Choice> => player.choose(position, limits);
+  const clockNow = (): Limits["clock"] =>
+    clocks &&
+    control && {
+      whiteMs: clocks.white.leftMs,
+      blackMs: clocks.black.leftMs,
+      whiteIncrementMs: control.incrementMs,
+      blackIncrementMs: control.incrementMs,
+      movesToGo: clocks[position.turn].movesToGo,
+    };
+  const think = async (): Promise<Choice> =>
+    player.choose(position, clocks ? { ...limits, clock: clockNow() } : limits);
 
   const reply = async () => {
     if (isShown) prompt(`${player.name} thinks ...\r`);
+    const before = now();
     const choice = await think();
+    const isInTime = spend(now() - before);
     const score = showScore(choice);
+    if (!isInTime) return;
     print(
       `${isShown ? "\x1b[K" : ""}${numbered(position, choice.move)}${score ? `   (${player.name}: ${score})` : ""}`,
     );
@@ -144,6 +181,7 @@ export async function playTerminalGame(
       continue;
     }
     if (isShown) show();
+    let thoughtSince = now();
     // One line after another until the human has moved, or has ended the game.
     for (let moved = false; !moved && !ended && position.turn === mine; ) {
       prompt(`${position.fullmoves}${mine === "white" ? "." : "..."} `);
@@ -152,7 +190,9 @@ export async function playTerminalGame(
       if (text === "") continue;
       const order = Object.hasOwn(orders, text.toLowerCase()) ? orders[text.toLowerCase()] : undefined;
       if (order) {
+        const before = now();
         await order();
+        thoughtSince += now() - before; // what the player thinks for a hint costs nobody
         continue;
       }
       const move = parseUci(position, text.toLowerCase()) ?? parseSan(position, text);
@@ -160,6 +200,7 @@ export async function playTerminalGame(
         print(`"${text.slice(0, 40)}" is no legal move here. Try: moves, or help.`);
         continue;
       }
+      if (!spend(now() - thoughtSince)) break;
       if (!isShown) print(numbered(position, move));
       position.play(move);
       moved = true;
@@ -178,6 +219,7 @@ export async function playTerminalGame(
     ["White", white ? "Human" : player.name],
     ["Black", white ? player.name : "Human"],
     ["Result", result],
+    ...(control ? [["TimeControl", formatTimeControl(control)] as const] : []),
   ]);
   const played = position.history.slice(start.history.length);
   const pgn = formatGame({ tags, result, start, moves: played });

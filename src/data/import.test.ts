@@ -341,3 +341,10 @@ test("an import that keeps nothing says why, and leaves the file that was there"
   );
   assert.equal(readFileSync(out, "utf8"), "forty bytes of something worth keeping..");
 });
+
+test("games without evaluations are told of after the first thousand, not at the end", async () => {
+  const pgn = write("no-evals.pgn", game({}, PLAYED).repeat(1_500));
+  const told: number[] = [];
+  await assert.rejects(importGames([pgn], file("none.bin"), { ...OPTIONS, onNoEvals: (games) => told.push(games) }));
+  assert.deepEqual(told, [1000]);
+});
