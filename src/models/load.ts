@@ -79,7 +79,12 @@ export function readRunnable(bytes: Uint8Array, path: string): RunnableNetwork {
 }
 
 function readTensors(bytes: Uint8Array, path: string): Safetensors {
-  refuseOtherBytes(bytes, path, ["safetensors"], "a network: .safetensors, .nnue, .jnn, .tnn, lc0's .pb.gz, or .onnx of ours");
+  refuseOtherBytes(
+    bytes,
+    path,
+    ["safetensors"],
+    "a network: .safetensors, .nnue, .jnn, .tnn, lc0's .pb.gz, or .onnx of ours",
+  );
   return readSafetensors(bytes, path);
 }
 
