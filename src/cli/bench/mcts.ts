@@ -1,7 +1,7 @@
 import { parseFen, START_FEN } from "#chess";
 import { openEvaluator, openNetwork } from "#engine";
 import { findWeights, inferenceOf, loadNetwork, randomPositions } from "#models";
-import { MCTS_OPTIONS, Mcts, parseOptionValues } from "#search";
+import { type Evaluator, MCTS_OPTIONS, Mcts, parseOptionValues } from "#search";
 import { command } from "../command.js";
 
 // Of the opening, the middlegame and the endgame.
@@ -12,28 +12,36 @@ const POSITIONS = [
   "8/pR6/2p5/5k2/1P1P3p/5K2/2n4P/8 w - - 1 40",
 ];
 
+const WARM_UP = "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 6 5"; // far from all of them
+
 /** Processor time of this process so far, all threads: what other programs cannot slow down. */
 function cpuTimeMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** Evaluations a second of the network with nothing around it: the same positions again, two runs under way. */
+/** The network with nothing around it: runs of the given sizes one after another, two under way, again and again. */
 async function openBare(net: string, batch: number, threads: number) {
   const { family, network } = await loadNetwork(await findWeights(net));
   const inference = inferenceOf(family, network);
   const { session, modelFor } = await openNetwork(inference, { threads });
-  const [model, batches] = [modelFor(batch), inference.feeds(randomPositions(batch, 1))];
-  const run = () => Promise.all(batches.map((each) => session.run(each, { model })));
-  await run();
+  const positions = randomPositions(batch, 1);
+  const feeds = new Map<number, ReturnType<typeof inference.feeds>>();
+  const run = async (size: number) => {
+    const batches = feeds.get(size) ?? inference.feeds(positions.slice(0, size));
+    feeds.set(size, batches);
+    await Promise.all(batches.map((each) => session.run(each, { model: modelFor(size) })));
+  };
+  await run(batch);
   return {
-    async time(ms: number): Promise<{ evaluations: number; ms: number }> {
+    async time(sizes: readonly number[], ms: number): Promise<{ evaluations: number; ms: number }> {
       const start = performance.now();
-      let evaluations = 0;
+      let [evaluations, next] = [0, 0];
       const keepBusy = async () => {
         while (performance.now() - start < ms) {
-          await run();
-          evaluations += batch;
+          const size = sizes[next++ % sizes.length];
+          await run(size);
+          evaluations += size;
         }
       };
       await Promise.all([keepBusy(), keepBusy()]);
@@ -47,7 +55,7 @@ export default command({
   name: "bench mcts",
   summary: "Time the tree search: evaluations a second, and what share that is of the network with nothing around it.",
   details:
-    "Searches and bare runs of the network, in batches of the same size, take turns, so that other work on the machine\n" +
+    "Searches and bare runs of the network, in batches of the same sizes, take turns, so that other work on the machine\n" +
     "slows down both; processor time does not depend on it. Evaluations are positions the network was run on; simulations are more, as some end in proven\n" +
     "results or in positions it remembers.",
   examples: ["tabiya bench mcts maia-1900.pb.gz", "tabiya bench mcts runs/a --nodes 800 --set batch=64 --json"],
@@ -64,13 +72,24 @@ export default command({
     const evaluator = await openEvaluator(net, { threads });
     const batch = settings.batch || evaluator.batchSize;
     const bare = await openBare(net, batch, threads);
-    const search = new Mcts(evaluator, settings);
+    const sizes: number[] = []; // of the batches of a search
+    const watched: Evaluator = {
+      ...evaluator,
+      evaluate(positions) {
+        sizes.push(positions.length);
+        return evaluator.evaluate(positions);
+      },
+    };
+    const search = new Mcts(watched, settings);
     const sums = { ms: 0, simulations: 0, evaluations: 0, batches: 0, collisions: 0, recalled: 0, ends: 0 };
     const alone = { ms: 0, evaluations: 0 };
+    const full = { ms: 0, evaluations: 0 }; // the same in batches as large as the network likes best
     const cpuMs = { search: 0, bare: 0 };
     try {
+      await search.search(parseFen(WARM_UP), { nodes, multiPv: 2 }, { signal }); // until everything is compiled
       for (let i = 0; i < rounds * POSITIONS.length && !signal.aborted; i++) {
         await search.clear();
+        sizes.length = 0;
         const before = cpuTimeMs();
         const position = parseFen(POSITIONS[i % POSITIONS.length]);
         const { counts, timeMs } = await search.search(position, { nodes, multiPv: 2 }, { signal }); // 2: no early end
@@ -78,11 +97,14 @@ export default command({
         sums.ms += timeMs;
         for (const key of ["simulations", "evaluations", "batches", "collisions", "recalled", "ends"] as const)
           sums[key] += counts[key];
-        const { evaluations, ms } = await bare.time(timeMs / 2);
+        const { evaluations, ms } = await bare.time(sizes, timeMs / 2);
         alone.evaluations += evaluations;
         alone.ms += ms;
         cpuMs.search += between - before;
         cpuMs.bare += cpuTimeMs() - between;
+        const whole = await bare.time([batch], timeMs / 4);
+        full.evaluations += whole.evaluations;
+        full.ms += whole.ms;
         progress(`${i + 1} of ${rounds * POSITIONS.length} searches`);
       }
     } finally {
@@ -99,6 +121,7 @@ export default command({
       evaluationsPerSecond: perSecond(sums.evaluations, sums.ms),
       simulationsPerSecond: perSecond(sums.simulations, sums.ms),
       bareEvaluationsPerSecond: perSecond(alone.evaluations, alone.ms),
+      fullBatchEvaluationsPerSecond: perSecond(full.evaluations, full.ms),
       shareOfBare: Number((sums.evaluations / sums.ms / (alone.evaluations / alone.ms)).toFixed(3)),
       cpuUsPerEvaluation: Math.round((1000 * cpuMs.search) / sums.evaluations),
       bareCpuUsPerEvaluation: Math.round((1000 * cpuMs.bare) / alone.evaluations),
@@ -111,7 +134,8 @@ export default command({
     };
     print(
       `${result.evaluationsPerSecond} evaluations/s in batches of ${result.meanBatch}, ` +
-        `${(100 * result.shareOfBare).toFixed(1)} % of the network alone (${result.bareEvaluationsPerSecond}/s in batches of ${batch})`,
+        `${(100 * result.shareOfBare).toFixed(1)} % of the network alone in the same batches (${result.bareEvaluationsPerSecond}/s; ` +
+        `${result.fullBatchEvaluationsPerSecond}/s in batches of ${batch})`,
     );
     print(
       `${result.cpuUsPerEvaluation} microseconds of processor time an evaluation, ${result.bareCpuUsPerEvaluation} of the network alone`,
