@@ -117,6 +117,7 @@ test.skipIf(!browserPath)(
 
 test.skipIf(!browserPath)(
   "one player's games become a network that imitates that player, and sits in either seat",
+  { timeout: 240_000 }, // ten seconds of a free processor; on a busy machine many more
   async () => {
     const games = gunzipSync(readFileSync("games/lichess.pgn.gz")).toString().split(/(?=\[Event )/).slice(0, 30); // biome-ignore format: one thought
     const named = games.map((game, i) => `[White "${i % 2 ? "Ann" : "Bob"}"]\n[Black "Cy"]\n${game.replace(/\[(White|Black) .*\n/g, "")}`); // biome-ignore format: one thought
@@ -128,7 +129,7 @@ test.skipIf(!browserPath)(
     await form.getByRole("button", { name: "Ann 15" }).click();
     await form.getByRole("button", { name: "Start training" }).click();
     const run = page.getByRole("region", { name: "Run like Ann" });
-    await run.getByText(/finished, step \d+ of \d+/).waitFor();
+    await run.getByText(/finished, step \d+ of \d+/).waitFor({ timeout: 180_000 });
     const moves = page.getByRole("status", { name: "Moves found" });
     assert.match((await moves.textContent()) ?? "", /[\d.]+ %\s+before the training, [\d.]+ % at its best/);
     await page.getByRole("slider", { name: "Checkpoint" }).fill("0");
