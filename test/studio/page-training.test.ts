@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, test } from "vitest";
+import { Random } from "#base";
+import { exportNetwork, RESIDUAL_SIZES, Residual, randomPositions } from "#models";
 import { browserPath, Studio, type, waitForPlies } from "./studio.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-page-training-"));
@@ -75,3 +77,19 @@ test.skipIf(!browserPath)(
     await page.context().close();
   },
 );
+
+test.skipIf(!browserPath)("an ONNX file that we exported plays where it is dropped", async () => {
+  const network = new Residual(RESIDUAL_SIZES.tiny, new Random(1));
+  const { bytes } = await exportNetwork("residual", network, "onnx", randomPositions(8, 1));
+  const page = await studio.visit("networks");
+  const file = { name: "mine.onnx", mimeType: "application/octet-stream", buffer: Buffer.from(bytes) };
+  await page.getByLabel("Open a network file").setInputFiles(file);
+  const entry = page.getByRole("article", { name: "mine.onnx" });
+  await entry.getByText("ONNX, as exported").waitFor();
+  await entry.getByRole("button", { name: "Play against it" }).click();
+  await page.getByLabel("Black's search").selectOption("none");
+  await type(page, "e4");
+  await waitForPlies(page, 2);
+  await page.context().close();
+  assert.deepEqual(studio.problems, []);
+});
