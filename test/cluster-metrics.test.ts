@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { parseExposition } from "../../test/exposition.js";
-import { clusterMetrics, formatMetrics } from "./metrics.js";
+import { clusterMetrics, formatMetrics } from "#cluster";
+import { parseExposition } from "./exposition.js";
 
 const CARD = { version: 1, bench: 1, families: [], engines: {}, refused: [] };
 const QUEUE = { completed: 3, failed: 1, delayed: 0, jobsPerMinute: 12, secondsLeft: 35 };
