@@ -151,7 +151,7 @@ function startsOf(counts: usize, stride: usize, threads: i32, length: usize, sta
   store<u32>(starts + (length << 2), next);
 }
 
-/** Numbers the points of view by king and lists them by input; `places` is what `nnueStarts` left for this thread. */
+/** Goes over the same inputs as `nnueCount`, by the same loop: numbers the points of view by king and lists them by input; `places` is what `nnueStarts` left for this thread. */
 export function nnueSort(plan: usize, first: i32, count: i32, places: usize): void {
   const kings = places + (<usize>field(plan, ROWS_AT) << 2);
   const numbers = <usize>field(plan, NUMBERS_AT);
@@ -216,7 +216,8 @@ export function nnueGather(plan: usize, king: i32, slice: i32, own: usize, share
 /**
  * A slice of a sum: out[32] = start[32] + the rows at the offsets listed, u32, up to the first that is not below `limit`; returns
  * where that one stands. A function of its own, not inlined: V8 would unroll a loop within a loop, and then has too few registers
- * for the sums.
+ * for the sums. The eight sums have names, as in nnue-layers.ts and in the network of assembly/chess: only locals stay in registers,
+ * and there are no arrays of locals.
  */
 function sumRows(list: usize, end: usize, limit: u32, rows: usize, start: usize, out: usize): usize {
   let s0 = v128.load(start);

@@ -4,6 +4,9 @@
 // Every element is computed by the same sequence of rounded operations whether it falls into the vector loop or the
 // tail, so results do not depend on how parameters are cut into ranges. Factors such as 1 - beta arrive computed in
 // double precision: 1 - f32(0.999) would be wrong in the fifth digit.
+//
+// The loops are alike, and each stands whole: what differs is in their middle, and AssemblyScript neither inlines closures
+// nor keeps a dozen vectors in registers across a call.
 
 /** SGD with momentum. `velocity` may be 0 (no array) if `momentum` is 0. */
 export function sgd(

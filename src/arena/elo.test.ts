@@ -121,6 +121,7 @@ test("Elo and score turn into each other", () => {
 });
 
 test("nothing is claimed without games, and infinity is null", () => {
+  // Written out, and not read from where it is written: otherwise the test could not fail.
   assert.deepEqual(estimate({ wins: 0, draws: 0, losses: 0 }, NONE), {
     score: 0.5,
     elo: 0,

@@ -34,6 +34,7 @@ function gameRecords(games: number, seed: number): DataRecord[] {
   return records;
 }
 
+// As in the tests of the batches: doors have no helpers of tests.
 async function save(name: string, records: DataRecord[]): Promise<string> {
   const writer = await createRecords(file(name));
   await writer.write(records);

@@ -3,21 +3,11 @@ import { createServer } from "node:http";
 import { extname } from "node:path";
 import { build } from "esbuild";
 import { chromium } from "playwright-core";
-import { findProgram } from "#base";
+import { ARGS, browserPath } from "../chromium.js";
 
-/** The browser the system has, or undefined: then browser tests say that they were skipped. */
-export const browserPath: string | undefined = (await findProgram("chromium")) ?? (await findProgram("google-chrome"));
+export { browserPath };
 
 const TYPES: Record<string, string> = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html" };
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 const WORKERS = ["/search/alphabeta/search-worker.js"];
 

@@ -4,10 +4,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { findProgram } from "#base";
+import { ARGS, browserPath } from "../chromium.js";
 
-/** The browser the system has, or undefined: then these tests are skipped. */
-export const browserPath: string | undefined = (await findProgram("chromium")) ?? (await findProgram("google-chrome"));
+export { browserPath };
 
 const TYPES: Record<string, string> = {
   ".html": "text/html",
@@ -19,15 +18,6 @@ const TYPES: Record<string, string> = {
   ".webmanifest": "application/manifest+json",
   ".wasm": "application/wasm",
 };
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 const FOLDER = "/some/folder/";
 const SHOTS = "work/screenshots"; // not kept by git
 

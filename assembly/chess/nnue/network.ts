@@ -181,6 +181,7 @@ function applyRows(target: usize, source: usize, counts: i32): void {
   const addedEnd = added + ((counts & 0xffff) << 2);
   const removedEnd = removed + ((counts >> 16) << 2);
   let at = 0;
+  // Eight sums by name, here and below: only locals stay in registers, and there are no arrays of locals.
   for (; at + 128 <= rowBytes; at += 128) {
     let s0 = v128.load(source + at);
     let s1 = v128.load(source + at, 16);

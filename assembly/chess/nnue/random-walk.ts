@@ -3,16 +3,7 @@ import { POSITION_BYTES } from "../rules/layout";
 import { generate } from "../rules/movegen";
 import { nnueEvaluate, nnueFresh, nnuePush, nnueSums } from "./network";
 import { BLACK, copyPosition, isInsufficient, play, rule50, WHITE } from "../rules/position";
-
-let state: u64 = 0;
-
-/** A number from 0 to below `limit` (xorshift64*, Vigna 2016). */
-function random(limit: i32): i32 {
-  state ^= state >> 12;
-  state ^= state << 25;
-  state ^= state >> 27;
-  return <i32>(((state * 0x2545f4914f6cdd1d) >> 33) % <u64>limit);
-}
+import { random, seedRandom } from "../rules/random";
 
 /** Plays a random legal move on `target`, a copy of `source`; false if the game is over. */
 function step(target: usize, source: usize, list: usize): bool {
@@ -29,7 +20,7 @@ function step(target: usize, source: usize, list: usize): bool {
  * `fresh` for a row of sums.
  */
 export function nnueCheck(starts: usize, count: i32, plies: i32, seed: u64, stack: usize, list: usize, fresh: usize, row: i32): i32 {
-  state = seed | 1;
+  seedRandom(seed);
   let wrong = 0;
   let ply = 0;
   copyPosition(stack, starts);
@@ -57,7 +48,7 @@ export function nnueCheck(starts: usize, count: i32, plies: i32, seed: u64, stac
 
 /** Fills `positions` with `count` positions of random games, each a ply after the one before unless a game begins. */
 export function nnueWalk(start: usize, positions: usize, count: i32, seed: u64, list: usize): void {
-  state = seed | 1;
+  seedRandom(seed);
   copyPosition(positions, start);
   for (let i = 1; i < count; i++) {
     const target = positions + i * POSITION_BYTES;

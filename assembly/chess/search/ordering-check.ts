@@ -5,16 +5,7 @@ import { addKiller, checkersOf, frameAt, moveList, setCheckers } from "./frame";
 import { generate, isLegal } from "../rules/movegen";
 import { nextMove, startPicking } from "./ordering";
 import { checkers, copyPosition, isInsufficient, play, rule50 } from "../rules/position";
-
-let state: u64 = 0;
-
-/** A number from 0 to below `limit` (xorshift64*, Vigna 2016). */
-function random(limit: i32): i32 {
-  state ^= state >> 12;
-  state ^= state << 25;
-  state ^= state >> 27;
-  return <i32>(((state * 0x2545f4914f6cdd1d) >> 33) % <u64>limit);
-}
+import { random, seedRandom } from "../rules/random";
 
 /**
  * Walks from the positions at `starts`; at every ply counts moves that the picker leaves out, repeats or invents, whose check
@@ -22,7 +13,7 @@ function random(limit: i32): i32 {
  * moves, `after` for a position. A thread must have been started.
  */
 export function orderingCheck(starts: usize, count: i32, plies: i32, seed: u64, list: usize, after: usize): i32 {
-  state = seed | 1;
+  seedRandom(seed);
   const frame = frameAt(0);
   const other = list + 512;
   let wrong = 0;

@@ -13,6 +13,7 @@ import {
   throwBad,
 } from "./record.js";
 import { BATCH_RECORDS, formatFenAt, POSITION, putFen } from "./struct.js";
+import { writeEach } from "./write-each.js";
 
 const BYTES = 32;
 
@@ -75,32 +76,8 @@ export function encodeBullet(record: DataRecord): Uint8Array {
   return bytes;
 }
 
-export async function createBullet(path: string, onBad: OnBad = throwBad): Promise<RecordWriter> {
-  const output = await createOutput(path);
-  let written = 0;
-  return {
-    get records() {
-      return written;
-    },
-    async write(records) {
-      for (const record of records) {
-        let bytes: Uint8Array;
-        try {
-          bytes = encodeBullet(record);
-        } catch (error) {
-          if (!(error instanceof UserError)) throw error;
-          onBad(badRecord(error.code, { path, record: written }, error.message));
-          continue;
-        }
-        const full = output.write(bytes);
-        if (full) await full;
-        written++;
-      }
-    },
-    commit: () => output.commit(),
-    abort: () => output.abort(),
-  };
-}
+export const createBullet = (path: string, onBad: OnBad = throwBad): Promise<RecordWriter> =>
+  writeEach(path, onBad, encodeBullet);
 
 export async function openBullet(path: string, onBad: OnBad = throwBad): Promise<RecordReader> {
   const source = await openBytes(path);

@@ -11,6 +11,7 @@ import {
   throwBad,
 } from "./record.js";
 import { findMove, putFen } from "./struct.js";
+import { writeEach } from "./write-each.js";
 
 const NUMBERS = { score: [-32768, 32767], ply: [0, 65535], result: [-1, 1] } as const;
 
@@ -87,33 +88,11 @@ export async function openPlain(path: string, onBad: OnBad = throwBad): Promise<
   };
 }
 
-export async function createPlain(path: string, onBad: OnBad = throwBad): Promise<RecordWriter> {
-  const output = await createOutput(path);
-  let written = 0;
-  return {
-    get records() {
-      return written;
-    },
-    async write(records) {
-      for (const record of records) {
-        let text: string;
-        try {
-          const numbers = Object.entries(NUMBERS).map(
-            ([field, [minimum, maximum]]) => `${field} ${numberField(record, field, minimum, maximum)}\n`,
-          );
-          const move = record.move === null ? "a1a1" : textField(record, "move");
-          text = `fen ${textField(record, "fen")}\nmove ${move}\n${numbers.join("")}e\n`;
-        } catch (error) {
-          if (!(error instanceof UserError)) throw error;
-          onBad(badRecord(error.code, { path, record: written }, error.message));
-          continue;
-        }
-        const full = output.write(text);
-        if (full) await full;
-        written++;
-      }
-    },
-    commit: () => output.commit(),
-    abort: () => output.abort(),
-  };
-}
+export const createPlain = (path: string, onBad: OnBad = throwBad): Promise<RecordWriter> =>
+  writeEach(path, onBad, (record) => {
+    const numbers = Object.entries(NUMBERS).map(
+      ([field, [minimum, maximum]]) => `${field} ${numberField(record, field, minimum, maximum)}\n`,
+    );
+    const move = record.move === null ? "a1a1" : textField(record, "move");
+    return `fen ${textField(record, "fen")}\nmove ${move}\n${numbers.join("")}e\n`;
+  });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { loadWasm } from "#base";
 import { parseFen, START_FEN } from "#chess";
+import type { SearchExports } from "./search-thread.js";
 
 const STARTS = [
   START_FEN,
@@ -12,18 +13,7 @@ const STARTS = [
   "5k2/8/8/8/8/8/8/4K2R w K - 0 1",
 ];
 
-interface Exports {
-  init(): void;
-  threadBytes(network: number): number;
-  threadStart(
-    index: number,
-    alone: boolean,
-    memory: number,
-    network: number,
-    table: number,
-    tableBytes: number,
-    control: number,
-  ): void;
+interface Exports extends Pick<SearchExports, "init" | "threadBytes" | "threadStart"> {
   orderingCheck(starts: number, count: number, plies: number, seed: bigint, list: number, after: number): number;
 }
 

@@ -3,7 +3,8 @@ import type { SearchReport } from "../search.js";
 import { stretch } from "../time.js";
 import { controlBytes, HARD_MS, type Job, type Layout, NODES_AT, SOFT_MS_AT, STOP } from "./protocol.js";
 
-interface Exports {
+/** What of the core a thread calls. */
+export interface SearchExports {
   init(): void;
   threadBytes(network: number): number;
   threadStart(
@@ -45,7 +46,7 @@ export class SearchThread {
   private readonly threads: number;
 
   private constructor(
-    private readonly wasm: WasmInstance<Exports>,
+    private readonly wasm: WasmInstance<SearchExports>,
     readonly layout: Layout,
     private readonly index: number,
     private readonly shared: boolean,
@@ -82,7 +83,7 @@ export class SearchThread {
           maximumPages: Math.ceil((hashBytes + (image?.length ?? 0) + threads * 6e6 + 6e6) / 65536),
         })
       : createMemory();
-    const wasm = new WasmInstance<Exports>(module, memory);
+    const wasm = new WasmInstance<SearchExports>(module, memory);
     wasm.exports.init();
     const control = wasm.allocate(controlBytes(threads));
     const at = image ? wasm.allocate(image.length) : 0;
@@ -95,7 +96,12 @@ export class SearchThread {
 
   /** A further thread in the memory of the first. */
   static async join(memory: WebAssembly.Memory, layout: Layout, index: number): Promise<SearchThread> {
-    return new SearchThread(new WasmInstance<Exports>(await compileWasm("chess-shared"), memory), layout, index, true);
+    return new SearchThread(
+      new WasmInstance<SearchExports>(await compileWasm("chess-shared"), memory),
+      layout,
+      index,
+      true,
+    );
   }
 
   /** Forgets the table and what was learned. */

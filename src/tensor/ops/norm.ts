@@ -1,4 +1,4 @@
-import { apply, constant, type Op, type Tensor } from "../graph.js";
+import { apply, constant, type Op, type Signature, type Tensor } from "../graph.js";
 import { array64 } from "../reference.js";
 import { lines } from "./reduce.js";
 
@@ -8,6 +8,12 @@ const epsilonOf = (node: { attributes: { epsilon?: unknown } }) => node.attribut
 const rowsOf = (x: Tensor) => x.reshape([-1, x.dim(-1)]);
 const column = (x: Tensor) => x.reshape([-1, 1]);
 
+/** What a norm over the last axis gives: the values, and a number for each row. */
+const normed = ({ shape, dtype }: Tensor): Signature[] => [
+  { shape, dtype },
+  { shape: shape.with(-1, 1), dtype },
+];
+
 export const NORMS = {
   /** (x, scale, bias) -> y, inverse standard deviation; over the last axis. */
   layerNorm: {
@@ -15,10 +21,7 @@ export const NORMS = {
       const c = x.dim(-1);
       if (scale.shape.join() !== String(c) || bias.shape.join() !== String(c))
         fail(`scale and bias must have shape [${c}]`);
-      return [
-        { shape: x.shape, dtype: x.dtype },
-        { shape: x.shape.with(-1, 1), dtype: x.dtype },
-      ];
+      return normed(x);
     },
     gradient(node, [dy]) {
       const [x, scale] = node.inputs;
@@ -64,10 +67,7 @@ export const NORMS = {
     infer([x, scale], _, fail) {
       const c = x.dim(-1);
       if (scale.shape.join() !== String(c)) fail(`scale must have shape [${c}]`);
-      return [
-        { shape: x.shape, dtype: x.dtype },
-        { shape: x.shape.with(-1, 1), dtype: x.dtype },
-      ];
+      return normed(x);
     },
     gradient(node, [dy]) {
       const [x, scale] = node.inputs;
