@@ -33,12 +33,12 @@ export const CONDITION_OPTIONS = {
     help: "games at once; 1 by default; with --cluster as many as there are workers",
   },
   margin: { type: "integer", minimum: 0, help: "milliseconds a move may come too late unpunished; 100 by default" },
-  resign: { help: "moves,centipawns: who is so many centipawns behind for so many moves has lost, as 3,600" },
+  resign: { help: "moves,centipawns: adjudicate a loss after N moves at least that far behind, e.g. 3,600" },
   draw: {
-    help: "from,moves,centipawns: drawn if both see at most that, for so many moves, after move FROM, as 40,8,10",
+    help: "from,moves,centipawns: adjudicate a draw after N moves within that score, from move FROM on, e.g. 40,8,10",
   },
-  material: { help: "points,moves: won by whom is so many points of material ahead for so many moves, as 9,10" },
-  maxMoves: { type: "integer", minimum: 1, help: "the game is drawn after so many moves" },
+  material: { help: "points,moves: adjudicate a win after N moves that many points of material ahead, e.g. 9,10" },
+  maxMoves: { type: "integer", minimum: 1, help: "adjudicate a draw after N moves" },
   resume: { type: "boolean", help: "play the games that the file lacks; starts a new one if there is none" },
   ...CLUSTER_OPTIONS,
 } as const;
@@ -49,7 +49,7 @@ export const CONTEST_OPTIONS = {
   plies: { type: "integer", minimum: 0, help: "plies taken from each game of a PGN book; all by default" },
   shuffle: { type: "boolean", help: "take the openings in an order drawn with --seed" },
   ...CONDITION_OPTIONS,
-  pgn: { help: "file for the games; also the memory from which --resume goes on" },
+  pgn: { help: "file for the games; --resume continues from it" },
 } as const;
 
 export const SPRT_OPTIONS = {

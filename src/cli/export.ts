@@ -14,7 +14,7 @@ import {
 import { type RunCheckpoint, RunFolder } from "#training";
 import { command } from "./command.js";
 
-const SAMPLES = 256; // positions that ranges and differences are measured on, unless said
+const SAMPLES = 256; // positions that ranges and differences are measured on, by default
 const FORMATS = Object.keys(EXPORT_FORMATS) as ExportFormat[];
 
 /** The first positions of a file. */

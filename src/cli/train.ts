@@ -28,7 +28,7 @@ function describeGain(family: FamilyName, { before, history }: Pick<TrainResult,
 
 export default command({
   name: "train",
-  summary: "Train a network by a recipe; stop it at any moment and go on later with --resume.",
+  summary: "Train a network by a recipe; stop it at any moment and continue later with --resume.",
   details:
     "A recipe is a YAML file of settings, or the name of one in the box (see: tabiya recipes). The run's folder keeps the settings, metrics.jsonl, a file for\n" +
     "TensorBoard, a checkpoint for each epoch and the best one. Ctrl-C stops after the present step and saves it; after\n" +
@@ -53,22 +53,22 @@ export default command({
       help: "files of other games, to judge each epoch by; of a folder, those named *.validation.*",
     },
     run: { help: "folder for all that comes of it (default: runs/ and the recipe's name)" },
-    resume: { type: "boolean", help: "go on with the run in that folder" },
+    resume: { type: "boolean", help: "continue the run in that folder" },
     quick: { type: "boolean", help: "a few minutes by the recipe's quick settings, to see that all is in place" },
     set: { type: "strings", help: "settings instead of the recipe's, as epochs=3" },
-    limit: { type: "integer", minimum: 1, help: "learn from the first so many positions only" },
+    limit: { type: "integer", minimum: 1, help: "learn from the first N positions only" },
     cluster: { help: "let workers on this Redis help (tabiya worker --trainings), as redis://HOST:6379" },
     ...STORE_OPTION,
     workers: {
       type: "integer",
       minimum: 1,
-      help: "with --cluster: wait for so many, this one counted, before the first step; without: so many in this program",
+      help: "with --cluster: wait for N workers, this one included, before the first step; without: start N in this program",
     },
   },
 
   async run({ recipe: file, data, validation, run, resume, quick, set, limit, cluster, store, workers }, io) {
     if (file === undefined && (!resume || run === undefined))
-      throw new UserError("RECIPE_NONE", "Name a recipe (tabiya recipes lists them), or a run to go on with: --resume --run FOLDER."); // biome-ignore format: one line
+      throw new UserError("RECIPE_NONE", "Name a recipe (tabiya recipes lists them), or a run to continue: --resume --run FOLDER."); // biome-ignore format: one line
     const where = file ?? `${run}`;
     const share =
       workers !== undefined && workers > 1 && cluster === undefined ? { threads: threadsEach(workers) } : {};

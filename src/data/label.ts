@@ -91,7 +91,7 @@ export function checkLabelOutput(to: string, allMoves: boolean, kind: BagKind | 
       `${to}: say with --kind which records to make: ${allMoves ? "action_value" : BAG_KINDS.join(", ")}.`,
     );
   }
-  if (kind !== undefined) throw new UserError("LABEL_KIND", `${to}: --kind is for .bag and .bagz.`);
+  if (kind !== undefined) throw new UserError("LABEL_KIND", `${to}: only .bag and .bagz files have a kind.`);
   if (allMoves && format !== "jsonl" && format !== "parquet") {
     throw new UserError("LABEL_KIND", `${to}: values of all moves fit into .jsonl, .parquet, .bag or .bagz.`);
   }

@@ -37,7 +37,7 @@ export function encodeLc0Planes(position: Position, out: Float32Array): void {
   plane(7, 1);
 }
 
-/** Twelve planes of men; the pawn that has just passed `passed` is shown on the square it came from. */
+/** Twelve planes of pieces; the pawn that has just passed `passed` is shown on the square it came from. */
 function putMen(line: Position, viewer: Color, passed: Square | undefined, out: Float32Array): void {
   const turn = viewer === "white" ? 0 : 56;
   for (const { square, role, color } of line.pieces()) {

@@ -74,7 +74,7 @@ function quantiseHalfKp(network: Nnue): HalfKpWeights {
 const MOST = 32_767; // what 16 bits hold
 const FINEST_NEURON = 181; // its square still fits 16 bits
 const EIGHTHS = 8; // sums of the first layer are this much finer than its neurons
-const MEN = 16; // of a side, one of them the king
+const PIECES = 16; // of a side, one of them the king
 
 /**
  * How far from zero a neuron of the first layer can get in any position: its bias, and for each side a king and the fifteen
@@ -89,13 +89,14 @@ export function reachOf(weights: Float32Array, bias: Float32Array): number {
       for (const sign of [1, -1]) {
         let sum = sign * bias[neuron];
         for (const side of [0, 6]) {
-          const men = new Float64Array(64); // the best on each square
+          const pieces = new Float64Array(64); // the best on each square
           let king = -Infinity;
           for (let square = 0; square < 64; square++) {
-            for (let role = side; role < side + 5; role++) men[square] = Math.max(men[square], sign * at(role, square));
+            for (let role = side; role < side + 5; role++)
+              pieces[square] = Math.max(pieces[square], sign * at(role, square));
             king = Math.max(king, sign * at(side + 5, square));
           }
-          sum += men.sort().subarray(64 - (MEN - 1)).reduce((a, b) => a + b, king); // biome-ignore format: a sum
+          sum += pieces.sort().subarray(64 - (PIECES - 1)).reduce((a, b) => a + b, king); // biome-ignore format: a sum
         }
         most = Math.max(most, sum);
       }
@@ -123,7 +124,7 @@ function quantiseWide(network: Nnue, description: string): WideWeights {
   const { bias, output, config } = network;
   const features = foldFeatures(network);
   // Rounding may add half a unit for each piece and for the bias, and half a neuron's unit is added on purpose.
-  const room = (MOST - 2 * MEN - EIGHTHS) / EIGHTHS;
+  const room = (MOST - 2 * PIECES - EIGHTHS) / EIGHTHS;
   const featureScale = Math.max(1, Math.min(FINEST_NEURON, Math.floor(room / reachOf(features, bias.data))));
   const outputScale = outputScaleOf(output.weight.data, output.bias.data, featureScale);
   return {

@@ -11,7 +11,7 @@ import { epIsPossible, OK, packPosition, unpackPosition } from "./packed";
 import {
   BISHOP, BLACK, CASTLING, castlingRights, castlingRook, colorSet, copyPosition, EN_PASSANT, epSquare, isAttacked,
   isShortCastling, KING, KNIGHT, kingSquare, moveFrom, moveKind, moveTo, occupied, PAWN, PROMOTION, pieceOn, play,
-  QUEEN, ROOK, roleSet, rule50, side, storeCastlingMen, WHITE,
+  QUEEN, ROOK, roleSet, rule50, side, storeCastlingPieces, WHITE,
 } from "../rules/position";
 
 /** What can be wrong with a chain; src/formats/records/binpack.ts has the words for each. */
@@ -243,7 +243,7 @@ function unpackStem(stem: usize, p: usize): bool {
     store<u8>(p + right, rook, ROOKS_AT);
   }
   store<u8>(p, rights, RIGHTS_AT);
-  if (rights) storeCastlingMen(p);
+  if (rights) storeCastlingPieces(p);
   store<u8>(p, us, SIDE_AT);
   store<u8>(p, ep, EP_AT);
   if (ep != NO_SQUARE && !epIsPossible(p, ep)) return false;

@@ -8,7 +8,7 @@ import { bit } from "../rules/attacks";
 import { encodeHalfKpRow } from "../encoders";
 import {
   BLACK, castlingRights, colorSet, computeKey, epSquare, isAttacked, KING, kingSquare, occupied, PAWN, pieceOn, ROOK,
-  roleSet, rule50, side, storeCastlingMen, WHITE,
+  roleSet, rule50, side, storeCastlingPieces, WHITE,
 } from "../rules/position";
 
 /** What can be wrong with a record; src/formats/records/packed-sfen.ts has the words for each. */
@@ -109,7 +109,7 @@ export function unpackPosition(record: usize, p: usize): i32 {
     if (rook < 0) return RIGHT_WITHOUT_ROOK;
     store<u8>(p + right, rook, ROOKS_AT);
   }
-  if (rights) storeCastlingMen(p);
+  if (rights) storeCastlingPieces(p);
   if (ep != NO_SQUARE && !epIsPossible(p, ep)) return BAD_EN_PASSANT;
   if (isAttacked(p, kingSquare(p, us ^ 1), us, white | black, ~(<u64>0))) return OPPONENT_IN_CHECK;
   const result = load<i8>(record, RECORD_RESULT_AT);

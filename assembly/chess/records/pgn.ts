@@ -403,7 +403,7 @@ function abandonComment(at: usize, end: usize): usize {
   return findTagLine(at, end) || end;
 }
 
-/** Whether a Variant tag says what needs no help: chess with the usual rules. */
+/** Whether a Variant tag says "chess" in one of the usual ways. All others are read by src/formats/games/variant.ts. */
 function isStandard(at: usize, length: i32): bool {
   if (length == 0 || isWord(at, length, STANDARD, 8)) return true;
   if (isWord(at, length, NORMAL, 6) || isWord(at, length, CHESS, 5)) return true;

@@ -205,7 +205,7 @@ export function epIsLegal(p: usize, square: i32): bool {
 }
 
 /** Completes the castling pieces (byte 152) from the rights, rooks and kings. */
-export function storeCastlingMen(p: usize): void {
+export function storeCastlingPieces(p: usize): void {
   let men: u64 = 0;
   for (let right = 0; right < 4; right++) {
     if (castlingRights(p) & (1 << right)) men |= bit(castlingRook(p, right)) | bit(kingSquare(p, right >> 1));
@@ -285,7 +285,7 @@ export function play(p: usize, move: i32): void {
     }
     hash ^= load<u64>(CASTLING_KEYS + (before << 3)) ^ load<u64>(CASTLING_KEYS + (rights << 3));
     store<u8>(p, rights, RIGHTS_AT);
-    storeCastlingMen(p);
+    storeCastlingPieces(p);
   }
 
   store<u8>(p, them, SIDE_AT);
@@ -318,7 +318,7 @@ export function completePosition(p: usize): void {
     const piece = pieceOn(p, square);
     if (piece) toggle(p, (piece & 7) - 1, piece >> 3, square);
   }
-  storeCastlingMen(p);
+  storeCastlingPieces(p);
   store<u64>(p, computeKey(p), KEY_AT);
 }
 

@@ -59,7 +59,7 @@ export default command({
   name: "bench infer",
   summary: "Time networks: milliseconds a position of a checkpoint, or evaluations a second of an NNUE file.",
   details:
-    "An NNUE network is timed on one thread, update of the first layer included. Without a network, two of chance are\n" +
+    "An NNUE network is timed on one thread, update of the first layer included. Without a network, two untrained ones are\n" +
     "timed: HalfKP 256x2-32-32-1 and 768 -> 256x2 -> 1. The name decoder times a decoder of the size small with random\n" +
     "weights: tokens a second behind 500 others, with caches and without.",
   examples: [

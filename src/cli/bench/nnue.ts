@@ -48,7 +48,7 @@ function writeForTorch(path: string, records: Uint8Array): void {
         inputs[(view * count + i) * HALFKP_ROW + k] = index === HALFKP_UNUSED ? INPUTS : index;
       }
     }
-    const score = new DataView(record.buffer, record.byteOffset).getInt16(32, true);
+    const score = new DataView(record.buffer, record.byteOffset).getInt16(core.RECORD_SCORE_AT, true);
     targets[i] = 1 / (1 + Math.exp(-score / SCORE_SCALE));
   }
   const parts = [Uint32Array.of(count), inputs, targets];

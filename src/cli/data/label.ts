@@ -14,7 +14,7 @@ export default command({
   summary: "Let a UCI engine value the positions of a file, with several processes.",
   details:
     "Positions come from any file of records, or from a text with one FEN a line (.epd, .fen, .txt). Labels are kept in\n" +
-    "OUT.labels while it works: after Ctrl-C or a kill the same command goes on without asking again.\n" +
+    "OUT.labels while it works: after Ctrl-C or a kill the same command continues without asking again.\n" +
     "With --multipv all every legal move is valued: {fen, moves: {uci: centipawns or #n}}. Otherwise records have the\n" +
     "engine's move and score, and the result of the input, or 0.",
   examples: [
@@ -74,7 +74,7 @@ export default command({
         onTrouble,
       }),
     ).catch((error: unknown) => {
-      if (io.signal.aborted) io.note("interrupted; the same command goes on from here.");
+      if (io.signal.aborted) io.note("interrupted; run the same command to continue from here.");
       throw error;
     });
     const took = seconds();

@@ -13,7 +13,7 @@ export default command({
     "Let a player look at positions, and keep its best moves with their values and lines: what decoders learn to think from.",
   details:
     "Positions come from any file of records, or from a text with one FEN a line (.epd, .fen, .txt). Answers are kept in\n" +
-    "OUT.labels while it works: after Ctrl-C or a kill the same command goes on without asking again.",
+    "OUT.labels while it works: after Ctrl-C or a kill the same command continues without asking again.",
   examples: [
     "tabiya data variations positions.bin -o thoughts.parquet --player nnue@ab --nodes 20000 --multipv 3",
     "tabiya data variations positions.bin -o thoughts.parquet --player residual@mcts --nodes 400 --multipv 3",
@@ -51,7 +51,7 @@ export default command({
         onTrouble: io.note,
       }),
     ).catch((error: unknown) => {
-      if (io.signal.aborted) io.note("interrupted; the same command goes on from here.");
+      if (io.signal.aborted) io.note("interrupted; run the same command to continue from here.");
       throw error;
     });
     const took = seconds();

@@ -18,8 +18,8 @@ import {
 export interface AlphaBetaOptions {
   /** A network as the core wants it (`nnueImage` makes it); undefined uses the small built-in evaluation. */
   image?: Uint8Array;
-  hashMb?: number; // 16 if not said
-  threads?: number; // 1 if not said; more only where memory can be shared
+  hashMb?: number; // 16 by default
+  threads?: number; // 1 by default; more only where memory can be shared
   shared?: boolean; // false never shares memory, as a page without cross-origin isolation cannot
 }
 

@@ -1,6 +1,6 @@
 // For tests: random positions, and the loss written down once more, slowly and in double precision.
 import { Random } from "#base";
-import { formatFen, formatUci, type Position, parseFen, START_FEN } from "#chess";
+import { core, formatFen, formatUci, type Position, parseFen, START_FEN } from "#chess";
 import { encodePacked } from "#formats";
 import { type Nnue, nnueOutput } from "#models";
 
@@ -28,11 +28,11 @@ export function randomSamples(count: number, seed: number): Sample[] {
 
 /** The samples as .bin records. */
 export function packSamples(samples: readonly Sample[]): Uint8Array {
-  const records = new Uint8Array(samples.length * 40);
+  const records = new Uint8Array(samples.length * core.RECORD_BYTES);
   samples.forEach(({ position, score, result }, i) => {
     const move = formatUci(position, position.moves()[0]);
     const record = { fen: formatFen(position), move, score, ply: 1, result };
-    encodePacked(record, records.subarray(i * 40, i * 40 + 40));
+    encodePacked(record, records.subarray(i * core.RECORD_BYTES, (i + 1) * core.RECORD_BYTES));
   });
   return records;
 }

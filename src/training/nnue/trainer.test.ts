@@ -235,8 +235,8 @@ const VALUES = { pawn: 100, knight: 300, bishop: 320, rook: 500, queen: 900, kin
 async function learn(config: NnueConfig): Promise<Nnue> {
   const network = new Nnue(config, new Random(11));
   const samples = randomSamples(512, 7).map(({ position }) => {
-    const men = [...position.pieces()].map(({ role, color }) => VALUES[role] * (color === position.turn ? 1 : -1));
-    return { position, score: men.reduce((a, b) => a + b, 0), result: 0 };
+    const values = [...position.pieces()].map(({ role, color }) => VALUES[role] * (color === position.turn ? 1 : -1));
+    return { position, score: values.reduce((a, b) => a + b, 0), result: 0 };
   });
   const batch = { records: packSamples(samples) };
   const target = { ...OPTIONS.target, resultShare: 0 };
