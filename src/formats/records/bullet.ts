@@ -1,6 +1,6 @@
 // Bullet's 32-byte records (docs/formats/bullet.md). They hold the board as the side to move sees it, so it is shown with
 // White to move; who really moved, castling and clocks are not in them.
-import { concatBytes, createOutput, openBytes, UserError } from "#base";
+import { concatBytes, openBytes, UserError } from "#base";
 import { core } from "#chess";
 import {
   badRecord,

@@ -1,5 +1,5 @@
 // Stockfish's text form of its training records: lines "fen", "move", "score", "ply", "result", and "e" at the end of each.
-import { createOutput, openBytes, readLineBatches, UserError } from "#base";
+import { openBytes, readLineBatches, UserError } from "#base";
 import {
   badRecord,
   type DataRecord,
