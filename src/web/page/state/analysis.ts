@@ -1,8 +1,10 @@
 import { messageOf } from "#base";
+import type { Color } from "#chess";
 import type { Report } from "#engine";
 import type { MindAsking } from "../minds/mind.js";
 import type { Question, Thought, Wish } from "../minds/protocol.js";
 import { Store } from "./store.js";
+import { type Verdict, verdictOf } from "./verdict.js";
 
 export const MOST_WATCHERS = 4;
 
@@ -15,6 +17,13 @@ export interface Watcher {
   isDone: boolean; // nothing more will come for this position
   trouble: string | undefined;
   changes: readonly { depth: number; from: string; to: string }[]; // "changed its mind at depth 9"
+}
+
+export interface Opinion {
+  place: number; // of the watcher
+  network: string; // its id
+  report: Report;
+  verdict: Verdict;
 }
 
 /** Lets the network of a watcher think; `place` is its number among them. */
@@ -106,6 +115,13 @@ export class Analysis extends Store {
         if (watcher.isOn) this.start(place, watcher, question);
       });
     this.changed();
+  }
+
+  /** What those that are on say of the position on the board, in White's view; `turn` is whose move it is there. */
+  opinions(turn: Color): Opinion[] {
+    return this.watchers.flatMap(({ report, isOn, network }, place) =>
+      report && isOn ? [{ place, network, report, verdict: verdictOf(report, turn, network) }] : [],
+    );
   }
 
   private start(place: number, watcher: Watcher, question: Question): void {
