@@ -143,6 +143,15 @@ check("on a phone a tap picks a piece up and a second one puts it down", async (
   await page.context().close();
 });
 
+check("the analysis draws arrows in Play, and the gauge shows what it finds", async () => {
+  const page = await studio.visit("play?moves=e2e4.e7e5.d1h5.e8e7");
+  await waitForPlies(page, 4);
+  await page.keyboard.press("l");
+  await page.waitForSelector(".cg-shapes line", { state: "attached" }); // a level one has no height
+  assert.match((await page.locator(".gauge").getAttribute("aria-label")) ?? "", /^768x256.*White wins (9\d|100) %/);
+  await page.context().close();
+});
+
 check("after the first visit the page plays without a network", async () => {
   const page = await studio.visit("play", { serviceWorkers: "allow" });
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
