@@ -115,7 +115,7 @@ test("Ctrl-C leaves what is known, and the same command goes on", async () => {
   child.kill("SIGINT");
   const { code, err } = await ended;
   assert.equal(code, 130, err);
-  assert.match(err, /the same command goes on/);
+  assert.match(err, /run the same command to continue/);
   const other = await label("stopped.jsonl", command, "--nodes", "5").ended;
   assert.equal(other.code, 1);
   assert.match(other.err, /made otherwise/);
