@@ -86,7 +86,10 @@ test("a network of another architecture is refused by name", () => {
   refused(header(0x7af32f20, 0x3c103e72, 0, 0x5f234cb8 ^ 1024), /HalfKAv2 of Stockfish 14, with a first layer of 512/);
   refused(header(0x7af32f20, 0x1c1020f2, 0, 0x7f234cb8 ^ 2048), /HalfKAv2_hm of Stockfish 15 and later/);
   refused(header(0x7af32f16, 0x12345678, 0, 0x5d69d5b8 ^ 256), /HalfKP, with a first layer of 128/);
-  refused(header(0x04034b50, 0, 0, 0), /a zip archive/);
+  assert.throws(
+    () => readNnueNetwork(header(0x04034b50, 0, 0, 0), "x.nnue"),
+    code("FILE_WRONG", /a zip archive.*\nUnpack it first/),
+  );
 });
 
 test("a file that is cut off, too long or damaged is refused with the byte", () => {
