@@ -93,6 +93,12 @@ test.skipIf(!hasRedis)(
 
     const transport = await BullTransport.open(machines.url, { itemsPerJob: 1 });
     const there = new MemoryStore();
+    const append = there.append.bind(there);
+    there.append = async (game) => {
+      // However fast the machine is, there are jobs left for every trouble.
+      while (game.index > ((log.length + 1) * GAMES) / (troubles.length + 1)) await sleep(20);
+      return append(game);
+    };
     const counted = new Map<number, number>();
     const onEvent = (event: ContestEvent) => {
       if (event.type === "game") counted.set(event.index, (counted.get(event.index) ?? 0) + 1);
