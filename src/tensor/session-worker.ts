@@ -11,7 +11,7 @@ import {
   type UpdateRequest,
 } from "./training-run.js";
 
-let opened: Awaited<ReturnType<typeof createSession>>[] = [];
+let sessions: (() => ReturnType<typeof createSession>)[] = []; // of each model, opened when it is first used
 let cached: CachedRun | undefined;
 let training: TrainingRun | undefined;
 
@@ -26,14 +26,16 @@ const buffersIn = (results: Record<string, TensorData>) => [
 
 serve({
   async open({ models, options }: { models: readonly Uint8Array[]; options: SessionOptions }) {
-    opened = [];
-    for (const model of models) opened.push(await createSession(model, options));
-    const [{ session }] = opened;
+    sessions = models.map((model) => {
+      let opened: ReturnType<typeof createSession> | undefined;
+      return () => (opened ??= createSession(model, options));
+    });
+    const { session } = await sessions[0]();
     return { inputs: session.inputNames, outputs: session.outputNames };
   },
   async run({ feeds, model, lend }: { feeds: Feeds; model: number; lend: boolean }) {
-    assert(opened[model], "no session was opened");
-    const { runtime, session } = opened[model];
+    assert(sessions[model], "no session was opened");
+    const { runtime, session } = await sessions[model]();
     const results = unwrap(await session.run(wrapFeeds(runtime, session.inputMetadata, feeds)));
     const returned = lend ? buffersOf(feeds) : [];
     return new Transferred({ results, returned }, [...buffersIn(results), ...returned]);

@@ -26,3 +26,18 @@ test("one session runs several models, and arrays that were lent come back for t
   assert.equal(session.room(6).length, 6); // more than there is room for
   await session.close();
 });
+
+test("a session with two lanes answers a short question while a long one is computed", async () => {
+  let slow = x;
+  for (let i = 0; i < 20; i++) slow = slow.sin();
+  const session = await Session.open(exportOnnx({ y: slow }), { threads: 2, lanes: 2 });
+  const done: string[] = [];
+  const ask = async (name: string, rows: number) => {
+    const { y } = await session.run({ x: new Float32Array(2 * rows) });
+    assert.equal(y.data.length, 2 * rows);
+    done.push(name);
+  };
+  await Promise.all([ask("long", 1_000_000), ask("short", 1)]);
+  assert.deepEqual(done, ["short", "long"]);
+  await session.close();
+});

@@ -1,7 +1,7 @@
 import type { Inference } from "#models";
 import { exportOnnx, Session } from "#tensor";
 import type { Fit } from "./batching.js";
-import type { FitOptions } from "./policy.js";
+import { type FitOptions, LANES } from "./policy.js";
 import { softmax } from "./softmax.js";
 
 const BATCH = 8; // positions, each in a pass of its own: enough to keep the worker busy
@@ -10,7 +10,7 @@ const POLICY_TEMPERATURE = 0.05; // in win probability: a move that gives away f
 /** Fits a network that gives the win probability of each legal move in one pass; the best move's is the position's. */
 export async function fitActions(inference: Inference, options: FitOptions): Promise<Fit> {
   const { threads, scoreScale, model = exportOnnx(inference.outputs) } = options;
-  const session = await Session.open(model, { threads });
+  const session = await Session.open(model, { threads, lanes: LANES });
   return {
     batchSize: BATCH,
     scoreScale,
