@@ -326,6 +326,13 @@ function readCommands(from: usize, end: usize, turn: i32, evalAt: usize, clockAt
   }
 }
 
+/** Takes the numbers out of a comment after the move of a slot, or before the first move. */
+function readComment(from: usize, end: usize, turn: i32, isFirst: bool, evalAt: usize, clockAt: usize): void {
+  readCommands(from, end, turn, evalAt, clockAt);
+  // What a player found is about the position he looked at.
+  if (!isFirst && load<i16>(evalAt - 2) == NO_EVAL) store<i16>(evalAt - 2, parseFinding(from, end, turn ^ 1));
+}
+
 /** The result a word spells: 1 1-0, 2 0-1, 3 a draw, 0 *; else -1. */
 function parseResult(at: usize, length: i32): i32 {
   if (length == 1) return load<u8>(at) == STAR ? 0 : -1;
@@ -537,9 +544,7 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
       if (playing) {
         if (note + NOTE_BYTES > noteLimit) return FULL;
         note = putNote(note, NOTE_COMMENT, slot - firstSlot, at + 1, close - at - 1);
-        readCommands(at + 1, close, side(p), evals + (slot << 1), clocks + (slot << 2));
-        const before = evals + ((slot - 1) << 1); // what a player found is about the position he looked at
-        if (slot > firstSlot && load<i16>(before) == NO_EVAL) store<i16>(before, parseFinding(at + 1, close, side(p) ^ 1));
+        readComment(at + 1, close, side(p), slot == firstSlot, evals + (slot << 1), clocks + (slot << 2));
       }
       at = close + usize(close < end);
       continue;
@@ -679,8 +684,11 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
         at = abandonComment(at, end);
         break;
       }
-      if (playing && note + NOTE_BYTES > noteLimit) return FULL;
-      if (playing) note = putNote(note, NOTE_COMMENT, slot - firstSlot, at + 1, close - at - 1);
+      if (playing) {
+        if (note + NOTE_BYTES > noteLimit) return FULL;
+        note = putNote(note, NOTE_COMMENT, slot - firstSlot, at + 1, close - at - 1);
+        readComment(at + 1, close, side(p), slot == firstSlot, evals + (slot << 1), clocks + (slot << 2));
+      }
       at = close + usize(close < end);
     }
   } else if (!prepared && playing) {

@@ -126,6 +126,14 @@ test("mates count the plies to the end from the side to move", () => {
   assert.deepEqual([...only("1. e4 {[%eval -M3]} e5 {[%eval #0]} *").evals], [NO_EVAL, -31995, -32000]);
 });
 
+test("a comment after the result is read like one before it", () => {
+  const before = only("1. e4 {+0.20/6 0.1s} e5 {-0.10/6 0.1s [%eval 0.3] [%clk 0:01:00]} 1-0");
+  const after = only("1. e4 {+0.20/6 0.1s} e5 1-0 {-0.10/6 0.1s [%eval 0.3] [%clk 0:01:00]}");
+  assert.deepEqual([...before.evals], [20, 10, 30]);
+  assert.deepEqual([...after.evals], [...before.evals]);
+  assert.deepEqual([...after.clocksMs], [...before.clocksMs]);
+});
+
 test("an evaluation nobody can read stays in its comment", () => {
   const game = only("1. e4 {[%eval ?] [%clk soon] [%eval 1.2x] [%emt 0:00:01]} e5 {[%eval 999999999999]} *");
   assert.deepEqual([...game.evals], [NO_EVAL, NO_EVAL, 30000]);
