@@ -31,10 +31,10 @@ export const fileTarget = (random, { name, read, ...rest }) =>
   bytesTarget(random, { ...rest, read: (bytes) => read(putFile(name, bytes)) });
 
 /** A target whose inputs are damaged bytes in memory; `foreign` are files that belong elsewhere. */
-export async function bytesTarget(random, { corpus, read, next = mutateBytes, slots, ...limits }) {
+export async function bytesTarget(random, { corpus, read, next = mutateBytes, ...limits }) {
   const whole = await corpus();
   await begin(whole, read, limits);
-  return { slots, next: () => next(random, whole), check: (bytes) => reads(read, bytes) };
+  return { next: () => next(random, whole), check: (bytes) => reads(read, bytes) };
 }
 
 /** A target whose inputs are damaged texts. */

@@ -10,6 +10,7 @@ import { TARGETS } from "./targets.mjs";
 
 const PATIENCE_MS = 30_000; // for one input; a machine may have much else to do
 const HEAP_MB = 512;
+const YOUNG_MB = 64; // a thread has little by default, and is collected all the time
 
 async function fuzz({ target, count, seed, seconds, at }) {
   // Some wait for others: their inputs are given side by side.
@@ -53,7 +54,7 @@ function watch(job) {
     const at = new Int32Array(new SharedArrayBuffer(4)).fill(-1);
     const worker = new Worker(new URL(import.meta.url), {
       workerData: { ...job, at },
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB },
     });
     const finish = (line, good) => {
       clearInterval(timer);

@@ -54,13 +54,14 @@ export const onnx = (random) =>
     foreign: true,
   });
 
+const TINY = tinyFile();
+
 /** Packed: the file is damaged, or what is packed in it. */
 export const pbGz = (random) =>
   fileTarget(random, {
     name: "x.pb.gz",
-    slots: 16, // unpacking is done by other threads
-    corpus: async () => [tinyFile()].map((file) => new Uint8Array(gzipSync(file))),
+    corpus: async () => [new Uint8Array(gzipSync(TINY))],
     read: async (path) => readLc0(await readBytes(path), path) !== undefined,
     next: (random, corpus) =>
-      random.below(2) === 0 ? mutateBytes(random, corpus) : new Uint8Array(gzipSync(mutateBytes(random, [tinyFile()]), { level: 1 })), // biome-ignore format: one thought
+      random.below(2) === 0 ? mutateBytes(random, corpus) : new Uint8Array(gzipSync(mutateBytes(random, [TINY]), { level: 1 })), // biome-ignore format: one thought
   });

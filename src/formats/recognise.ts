@@ -67,7 +67,7 @@ const KINDS: readonly Known[] = [
 /** What a file is by how it begins, unpacked; undefined if it could be anything. */
 export function recognise(bytes: Uint8Array): FileKind | undefined {
   const head = bytes.subarray(0, HEAD);
-  const text = Array.from(head, (byte) => String.fromCharCode(byte)).join("");
+  const text = String.fromCharCode(...head);
   return KINDS.find(({ isIt }) => isIt(head, text));
 }
 
