@@ -14,8 +14,8 @@ afterEach(() => assert.deepEqual(studio?.problems ?? [], []));
 const check = test.skipIf(!browserPath);
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
-/** A finger drawn sideways over the middle of an element. */
-async function swipe(page: Page, selector: string, by: number): Promise<void> {
+/** A finger drawn sideways over the middle of an element; `meanwhile` happens before it is lifted. */
+async function swipe(page: Page, selector: string, by: number, meanwhile?: () => Promise<unknown>): Promise<void> {
   const box = await page.locator(selector).boundingBox();
   if (!box) throw new Error(`${selector} is not there`);
   const [x, y] = [box.x + box.width / 2 - by / 2, box.y + Math.min(60, box.height / 2)];
@@ -25,6 +25,7 @@ async function swipe(page: Page, selector: string, by: number): Promise<void> {
   await send("touchStart", [{ x, y }]);
   await send("touchMove", [{ x: x + by / 2, y }]);
   await send("touchMove", [{ x: x + by, y }]);
+  await meanwhile?.();
   await send("touchEnd", []);
 }
 
@@ -33,15 +34,23 @@ check("on a phone the board is as wide as the page, tabs are swiped, and nothing
   await page.waitForSelector("cg-board piece");
   const board = await page.locator("cg-board").boundingBox();
   assert.ok(board && board.width > 380 && board.x < 4, JSON.stringify(board));
-  const chosen = () => page.locator("[role=tab][aria-selected=true]").textContent();
+  // Waits: the listeners are passive, so the browser answers a touch before the page has seen it.
+  const chosen = (name: string) => page.getByRole("tab", { name, exact: true, selected: true }).waitFor();
   for (const name of ["Lines", "Players", "Text"]) {
     await swipe(page, ".beside", -200);
-    assert.equal(await chosen(), name);
+    await chosen(name);
   }
   await page.getByLabel("Paste a PGN or FEN").scrollIntoViewIfNeeded();
   await swipe(page, ".beside", 200);
-  assert.equal(await chosen(), "Players");
+  await chosen("Players");
   await page.getByLabel("Black", { exact: true }).waitFor();
+  await swipe(page, ".beside", 200);
+  await chosen("Lines");
+  // What is touched may be gone when the finger is lifted, as a line that the analysis replaced.
+  await swipe(page, ".beside .analysis", 200, () =>
+    page.evaluate(() => document.querySelector(".beside .analysis")?.replaceChildren()),
+  );
+  await chosen("Moves");
   await page.context().close();
 });
 
