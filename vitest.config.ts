@@ -14,8 +14,8 @@ export default defineConfig({
   },
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000, // for a machine busy with other tests
+    hookTimeout: 300_000,
     pool: "forks",
     maxWorkers: 2,
   },

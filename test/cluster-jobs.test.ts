@@ -25,7 +25,7 @@ beforeAll(async () => {
   await machines.workers(4, { engines: { labeller } });
   cluster = await BullTransport.open(machines.url, { itemsPerJob: 5 });
   threads = new EmbeddedTransport(new FolderStore(file("files")), { threads: 1 });
-}, 120_000);
+});
 afterAll(async () => {
   await cluster?.close();
   await threads?.close();
@@ -62,25 +62,21 @@ test.skipIf(!hasRedis)(
   240_000,
 );
 
-test.skipIf(!hasRedis)(
-  "self-play from a book has the same records",
-  async () => {
-    writeFileSync(file("book.epd"), ["k7/8/8/8/8/8/8/KQ6 w - -", "k7/8/8/8/8/8/6p1/K7 b - -"].join("\n"));
-    const spec: SelfPlayInput = {
-      player: "uniform@mcts",
-      games: 12,
-      nodes: 20,
-      openings: { file: file("book.epd") },
-      adjudication: { maxMoves: 12 },
-    };
-    await runSelfPlay(spec, file("here.jsonl"));
-    for (const [place, transport] of places()) {
-      await runSelfPlay(spec, file(`${place}.jsonl`), { play: playByJobs(transport) });
-      assert.equal(bytes(`${place}.jsonl`), bytes("here.jsonl"));
-    }
-  },
-  120_000,
-);
+test.skipIf(!hasRedis)("self-play from a book has the same records", async () => {
+  writeFileSync(file("book.epd"), ["k7/8/8/8/8/8/8/KQ6 w - -", "k7/8/8/8/8/8/6p1/K7 b - -"].join("\n"));
+  const spec: SelfPlayInput = {
+    player: "uniform@mcts",
+    games: 12,
+    nodes: 20,
+    openings: { file: file("book.epd") },
+    adjudication: { maxMoves: 12 },
+  };
+  await runSelfPlay(spec, file("here.jsonl"));
+  for (const [place, transport] of places()) {
+    await runSelfPlay(spec, file(`${place}.jsonl`), { play: playByJobs(transport) });
+    assert.equal(bytes(`${place}.jsonl`), bytes("here.jsonl"));
+  }
+});
 
 /** Positions after random moves. */
 function fens(count: number): string[] {

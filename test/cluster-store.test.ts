@@ -30,7 +30,7 @@ beforeAll(async () => {
   s3 = await startS3(file("s3"));
   children.push(s3.child);
   store = `s3://${BUCKET}/cluster?endpoint=${s3.endpoint}`;
-}, 60_000);
+});
 afterAll(() => {
   for (const child of children) child?.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });

@@ -54,7 +54,7 @@ test("threads of this program give the bytes of a game played here", async () =>
     await threads.close();
   }
   assert.equal(text("threads.jsonl"), text("here.jsonl"));
-}, 120_000);
+});
 
 test("a file that is not what its name says is not there", async () => {
   const store = new FolderStore(file("store"));
@@ -65,33 +65,29 @@ test("a file that is not what its name says is not there", async () => {
   assert.equal(await store.get(hash), undefined);
 });
 
-test.skipIf(!hasRedis)(
-  "a worker that is told to end finishes the job at hand, and is seen until then",
-  async () => {
-    const worker = await startWorker();
-    const transport = await BullTransport.open(url, { itemsPerJob: 4 });
-    const spec: ContestInput = {
-      kind: "match",
-      players: ["builtin@ab:20000", "random"],
-      games: 4,
-      adjudication: { maxMoves: 12 },
-    };
-    try {
-      const playing = runContest(spec, { play: playContestByJobs(transport) });
-      const status = () => readStatus(url);
-      while ((await status()).queues[0]?.active !== 1) await new Promise((resolve) => setTimeout(resolve, 20));
-      worker.kill("SIGTERM");
-      const { workers, queues } = await status();
-      assert.deepEqual([workers.length, workers[0].capacity, queues[0].active], [1, 1, 1]);
-      const [{ kind }, [code]] = await Promise.all([playing, once(worker, "exit")]);
-      assert.deepEqual([kind, code], ["match", 130]);
-      assert.deepEqual((await status()).workers, []);
-    } finally {
-      await transport.close();
-    }
-  },
-  120_000,
-);
+test.skipIf(!hasRedis)("a worker that is told to end finishes the job at hand, and is seen until then", async () => {
+  const worker = await startWorker();
+  const transport = await BullTransport.open(url, { itemsPerJob: 4 });
+  const spec: ContestInput = {
+    kind: "match",
+    players: ["builtin@ab:20000", "random"],
+    games: 4,
+    adjudication: { maxMoves: 12 },
+  };
+  try {
+    const playing = runContest(spec, { play: playContestByJobs(transport) });
+    const status = () => readStatus(url);
+    while ((await status()).queues[0]?.active !== 1) await new Promise((resolve) => setTimeout(resolve, 20));
+    worker.kill("SIGTERM");
+    const { workers, queues } = await status();
+    assert.deepEqual([workers.length, workers[0].capacity, queues[0].active], [1, 1, 1]);
+    const [{ kind }, [code]] = await Promise.all([playing, once(worker, "exit")]);
+    assert.deepEqual([kind, code], ["match", 130]);
+    assert.deepEqual((await status()).workers, []);
+  } finally {
+    await transport.close();
+  }
+});
 
 test("a cluster that is not there is said so at once", async () => {
   await assert.rejects(BullTransport.open("redis://127.0.0.1:1"), { code: "CLUSTER_CONNECT" });

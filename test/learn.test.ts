@@ -134,7 +134,7 @@ test("the table of a run is shown without a recipe, and a run is not begun twice
   assert.match(again.errors, /holds a run already.*\n.*--resume/);
   const none = await run(["learn", "--run", join(folder, "none")]);
   assert.match(none.errors, /holds no run/);
-}, 60_000);
+});
 
 test("a run that another process works on is refused, and nothing of it is touched", async () => {
   const held = join(folder, "nnue-whole");
@@ -144,4 +144,4 @@ test("a run that another process works on is refused, and nothing of it is touch
   assert.equal(code, 1);
   assert.match(errors, new RegExp(`process ${process.pid} is at work in this folder`));
   assert.deepEqual(readFileSync(join(held, "state.json")), before);
-}, 60_000);
+});

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const port = await freePort();
   url = `redis://127.0.0.1:${port}`;
   children.push(await startRedis(port, folder));
-}, 60_000);
+});
 afterAll(() => {
   for (const child of children) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });

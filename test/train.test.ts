@@ -92,7 +92,7 @@ test(`killed ${KILLS} times without warning and resumed, a run ends with the wei
     readdirSync(join(folder, "killed")).filter((name) => /part|old|step_/.test(name)),
     [],
   );
-}, 120_000);
+});
 
 test(`the same of a network of the nnue family on two threads`, async () => {
   const nnue = join(folder, "nnue.yaml");
@@ -109,7 +109,7 @@ test(`the same of a network of the nnue family on two threads`, async () => {
   const last = await run("nnue-killed", { recipe: nnue });
   assert.equal(last.code, 0, last.errors);
   assert.deepEqual(weights("nnue-killed"), weights("nnue-whole"));
-}, 120_000);
+});
 
 test("Ctrl-C ends the program with 130, the step saved", async () => {
   const { code, errors } = await run("interrupted", { signal: "SIGINT", afterMs: 400 });
@@ -117,7 +117,7 @@ test("Ctrl-C ends the program with 130, the step saved", async () => {
   const [saved] = readdirSync(join(folder, "interrupted")).filter((name) => /^(step|epoch)_/.test(name));
   assert.ok(saved, errors);
   assert.match(errors, /Resume with/);
-}, 30_000);
+});
 
 test("the folder of a run is enough to resume it, and its hint is a command that can be pasted", async () => {
   const { errors } = await run("pasted", { signal: "SIGINT", afterMs: 300 });
@@ -127,7 +127,7 @@ test("the folder of a run is enough to resume it, and its hint is a command that
   });
   assert.equal(status, 0, stderr);
   assert.ok(existsSync(join(folder, "pasted/epoch_004")));
-}, 60_000);
+});
 
 test("a checkpoint plays legal moves without a search, and tells what it thinks of the position", async () => {
   const player = await resolvePlayer(`${join(folder, "whole")}@none`);

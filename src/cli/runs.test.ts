@@ -21,7 +21,7 @@ const sweepLine = (...more: string[]) =>
 let first: Awaited<ReturnType<typeof sweepLine>>;
 beforeAll(async () => {
   first = await sweepLine("--json");
-}, 60_000);
+});
 
 test("a sweep trains every combination with every seed, each a run of its own, and averages over seeds", () => {
   assert.equal(first.code, 0, first.stderr);

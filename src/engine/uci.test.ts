@@ -174,14 +174,14 @@ for (const [name, { searches }] of Object.entries(PLAYERS) as [PlayerName, (type
 
   test(`${name}: go ponder waits for ponderhit, then keeps to its time`, async () => {
     await conversation(name, async (talk) => {
-      talk.say("isready", "position startpos moves e2e4 c7c5", "go ponder wtime 2000 btime 2000 winc 0 binc 0");
+      talk.say("isready", "position startpos moves e2e4 c7c5", "go ponder wtime 10000 btime 10000 winc 0 binc 0");
       await talk.until(/^info depth /);
       await new Promise((resolve) => setTimeout(resolve, 200));
       assert.ok(!talk.heard.some((line) => line.startsWith("bestmove")));
       const start = performance.now();
       talk.say("ponderhit");
       await talk.until(/^bestmove/);
-      assert.ok(performance.now() - start < 2000);
+      assert.ok(performance.now() - start < 10_000);
     });
   });
 

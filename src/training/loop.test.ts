@@ -114,7 +114,7 @@ test("a run interrupted again and again ends with the weights, metrics and best 
   for (const checkpoint of ["epoch_001", "epoch_003", "best"])
     assert.deepEqual(bytesOf(broken, checkpoint), bytesOf(whole, checkpoint), checkpoint);
   assert.deepEqual(await metricsOf(broken), await metricsOf(whole));
-}, 60_000);
+});
 
 test("a run is not overwritten, nor resumed with other settings or data", async () => {
   const run = folder();
@@ -202,7 +202,7 @@ test("training stops after as many epochs without improvement as its patience, a
   assert.equal(stopped, "early");
   assert.equal(history.length, 6, JSON.stringify(history.map(({ validation }) => validation?.loss)));
   assert.equal(JSON.parse(readFileSync(join(run, "best", "metadata.json"), "utf8")).epoch, 4);
-}, 30_000);
+});
 
 test.each([{ threads: 1 }, { threads: 2 }])(
   "gradients of several batches make one step on $threads threads, and a run goes on at the right batch",
@@ -234,7 +234,6 @@ test.each([{ threads: 1 }, { threads: 2 }])(
     await train(twice, options(broken, { resume: true }));
     assert.deepEqual(bytesOf(broken, "epoch_002"), bytesOf(whole, "epoch_002"));
   },
-  60_000,
 );
 
 test("the runs of a step teach the same one after another and at the same time", async () => {
@@ -246,7 +245,7 @@ test("the runs of a step teach the same one after another and at the same time",
   alone.forEach((loss, i) => {
     assert.ok(Math.abs(loss - shared[i]) < 1e-3, `${alone} ${shared}`); // sums in another order, over ten steps
   });
-}, 60_000);
+});
 
 test("the rate follows the schedule over the whole run, and an epoch's loss is the mean of its own steps", async () => {
   const run = folder();
@@ -264,7 +263,7 @@ test("the rate follows the schedule over the whole run, and an epoch's loss is t
     const own = steps.filter((each) => each.epoch === epoch).map(({ values }) => values.loss);
     assert.ok(Math.abs(trained.loss - own.reduce((a, b) => a + b) / 5) < 1e-9, `epoch ${epoch}`);
   }
-}, 30_000);
+});
 
 test("an epoch is judged by the averaged weights, which differ from the others", async () => {
   const run = folder();
@@ -281,7 +280,7 @@ test("an epoch is judged by the averaged weights, which differ from the others",
     `${history[0].validation?.loss}, not ${averaged}`,
   );
   assert.ok(Math.abs(plain - averaged) > 1e-3, `${plain} and ${averaged}`);
-}, 30_000);
+});
 
 test("no step is longer than the rate times the clip", async () => {
   const run = folder();
@@ -295,7 +294,7 @@ test("no step is longer than the rate times the clip", async () => {
     if (trainable) for (const [k, weight] of weights.entries()) square += (weight - first[i].data[k]) ** 2;
   });
   assert.ok(Math.sqrt(square) < 3.01e-4 && Math.sqrt(square) > 1e-5, `${Math.sqrt(square)}`); // three steps
-}, 30_000);
+});
 
 test("checkpoints are kept as often as asked, a callback ends a run, and another begins with its weights", async () => {
   const [first, second] = [folder(), folder()];
@@ -315,4 +314,4 @@ test("checkpoints are kept as often as asked, a callback ends a run, and another
     train(wider, options(folder())),
     /stem\.weight has shape \[3, 3, 18, 8\], but .* \[3, 3, 18, 16\]/,
   );
-}, 120_000);
+});

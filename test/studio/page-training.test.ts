@@ -22,10 +22,10 @@ afterAll(async () => {
 
 test.skipIf(!browserPath)(
   "games dropped on the page become a network that beats random moves, plays here and in the terminal, and comes back",
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async () => {
     const page = await studio.visit("train");
-    page.setDefaultTimeout(150_000);
+    page.setDefaultTimeout(400_000);
     await page.getByLabel("Games to learn from").setInputFiles("games/lichess.pgn.gz");
     await page.getByText(/^900 games; values by their \[%eval\] comments/).waitFor();
     await page.getByLabel("Steps").fill("100");

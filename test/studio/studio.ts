@@ -62,7 +62,7 @@ export class Studio {
       ...options,
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000); // on a machine busy with other tests
+    page.setDefaultTimeout(200_000); // on a machine busy with other tests
     page.on("pageerror", (error) => this.problems.push(error.message));
     page.on("request", (request) => {
       const url = request.url();

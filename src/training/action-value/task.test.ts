@@ -457,7 +457,7 @@ test("a run stopped and resumed ends with the weights of one never stopped, and 
     const [a, b] = ["whole", "parts"].map((run) => readFileSync(join(path, run, "epoch_002", file)));
     assert.ok(a.equals(b), file);
   }
-}, 30_000);
+});
 
 test("a recipe knows the settings of its family alone", () => {
   const moe = { family: "moe", size: "published" };
