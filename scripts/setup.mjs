@@ -47,10 +47,10 @@ function fingerprint(paths, sources = SOURCES) {
 }
 
 /** Does `work` unless its inputs are as they were when it last succeeded. */
-function once(name, print, work) {
+async function once(name, print, work) {
   const stamp = `dist/.stamp-${name}`;
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === print) return;
-  work();
+  await work();
   mkdirSync("dist", { recursive: true });
   writeFileSync(stamp, print);
 }
@@ -64,7 +64,7 @@ if (!installed) {
   writeFileSync("node_modules/.tabiya", lock);
 }
 
-once("wasm", fingerprint(["assembly", "package-lock.json", "scripts/setup.mjs"]), () => {
+await once("wasm", fingerprint(["assembly", "package-lock.json", "scripts/setup.mjs"]), () => {
   console.error("compiling AssemblyScript ...");
   mkdirSync("dist/wasm", { recursive: true });
   for (const name of ["chess", "train"]) {
@@ -99,21 +99,56 @@ once("wasm", fingerprint(["assembly", "package-lock.json", "scripts/setup.mjs"])
   writeFileSync("dist/wasm/chess.js", `export default "${chess}";\n`);
 });
 
-once("typescript", fingerprint(["src", "tsconfig.json", "package-lock.json"]), () => {
+/**
+ * The program and its workers as few files: Node needs a millisecond for every module it loads, and the program has hundreds.
+ * The files lie as deep below the root as the modules, which find others relative to themselves. Libraries written as
+ * CommonJS ask for `require`.
+ */
+async function bundle() {
+  const [{ build }, { WORKERS }] = await Promise.all([import("esbuild"), import("../dist/base/worker-table.js")]);
+  for (const folder of ["chunks", "workers"]) rmSync(`dist/${folder}`, { recursive: true, force: true });
+  const workers = Object.keys(WORKERS).filter((name) => WORKERS[name].startsWith("node"));
+  await build({
+    entryPoints: {
+      "cli/main": "dist/cli/start.js",
+      ...Object.fromEntries(workers.map((name) => [`workers/${name}`, `dist/${name}.js`])),
+    },
+    outdir: "dist",
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    external: ["onnxruntime-node", "onnxruntime-web", "bullmq", "ioredis"],
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    minifySyntax: true,
+    minifyWhitespace: true, // but not names, for the reports of bugs
+    lineLimit: 200,
+    logLevel: "warning",
+  });
+}
+
+await once("typescript", fingerprint(["src", "tsconfig.json", "package-lock.json", "scripts/setup.mjs"]), async () => {
   console.error("compiling TypeScript ...");
-  const made = ["wasm", "page"]; // by the other steps
+  const made = ["wasm", "page", "chunks", "workers"]; // by the other steps
   for (const folder of existsSync("dist") ? readdirSync("dist", { withFileTypes: true }) : []) {
     if (folder.isDirectory() && !made.includes(folder.name) && !existsSync(`src/${folder.name}`))
       rmSync(`dist/${folder.name}`, { recursive: true });
   }
   node("The TypeScript compiler", "node_modules/typescript/bin/tsc", "-p", "tsconfig.json");
+  await bundle();
   chmodSync("dist/cli/main.js", 0o755);
 });
 
-once("page", fingerprint(["src", "assembly", "nets", "vite.config.ts", "package-lock.json"], PAGE_SOURCES), () => {
-  console.error("building the page ...");
-  node("Vite", "node_modules/vite/bin/vite.js", "build", "--logLevel", "warn");
-});
+await once(
+  "page",
+  fingerprint(["src", "assembly", "nets", "vite.config.ts", "package-lock.json"], PAGE_SOURCES),
+  () => {
+    console.error("building the page ...");
+    node("Vite", "node_modules/vite/bin/vite.js", "build", "--logLevel", "warn");
+  },
+);
 
 // `npx tabiya` inside the clone.
 const bin = "node_modules/.bin/tabiya";

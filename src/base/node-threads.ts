@@ -4,7 +4,7 @@ import { UserError } from "./errors.js";
 import type { PlatformThreads } from "./platform.js";
 
 // src/base and dist/base are equally deep: workers always come from the built program, also in tests.
-const dist = new URL("../../dist/", import.meta.url);
+const workers = new URL("../../dist/workers/", import.meta.url);
 
 const died = (path: string, why: string) =>
   new UserError(
@@ -15,7 +15,7 @@ const died = (path: string, why: string) =>
 /** Worker threads, the Node side. */
 export const threads: PlatformThreads = {
   startWorker(path) {
-    const worker = new Worker(new URL(`${path}.js`, dist));
+    const worker = new Worker(new URL(`${path}.js`, workers));
     return {
       post: (message, transfer = []) => worker.postMessage(message, transfer as ArrayBuffer[]),
       listen(onMessage, onDeath) {

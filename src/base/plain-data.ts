@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { UserError } from "./errors.js";
 import { suggestion } from "./nearest.js";
 

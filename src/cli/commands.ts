@@ -61,6 +61,7 @@ export const COMMAND_NAMES: readonly string[] = Object.keys(FILES);
 export async function loadCommands(argv: readonly string[]): Promise<Command[]> {
   const [first = "", second = ""] = argv.filter((word) => !word.startsWith("-"));
   const named = [`${first} ${second}`, first].find((name) => name in FILES);
+  if (named === undefined && argv.includes("--version")) return []; // needs none of them
   const names = named === undefined ? COMMAND_NAMES : [named];
   return Promise.all(names.map(async (name) => (await FILES[name]()).default));
 }

@@ -3,6 +3,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { findProgram } from "#base";
 import { parseFen, perft, START_FEN } from "#chess";
 import { command } from "./command.js";
+import { packageFile } from "./package-file.js";
 
 interface Finding {
   name: string;
@@ -69,7 +70,7 @@ export default command({
     const cores = availableParallelism();
     const memoryGb = Math.round(totalmem() / 2 ** 30);
     print(`  ${cores} cores, ${memoryGb} GB of memory`);
-    const built = existsSync(new URL("../wasm/chess-shared.wasm", import.meta.url));
+    const built = existsSync(packageFile("dist/wasm/chess-shared.wasm"));
     print(built ? "Everything needed is here." : "The build is incomplete. Run: npm run build");
     return { ok: built, cores, memoryGb, findings };
   },

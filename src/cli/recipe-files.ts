@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { readText, suggestion, UserError } from "#base";
 import { refuseOther } from "#formats";
+import { packageFile } from "./package-file.js";
 
 /** The recipes that come with the program. */
-const folder = fileURLToPath(new URL("../../recipes/", import.meta.url));
+const folder = packageFile("recipes/");
 const SUFFIX = /\.ya?ml$/;
 
 /** Names of the shipped recipes, without their suffix. */

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { findProgram } from "#base";
 import { startStudio } from "#web";
 import { command } from "./command.js";
+import { packageFile } from "./package-file.js";
 import { version } from "./version.js";
 
 const PORT = 8440;
@@ -37,9 +37,10 @@ export default command({
   },
 
   async run({ port, host, data, noOpen }, io) {
-    const main = fileURLToPath(new URL("./main.js", import.meta.url));
+    const main = packageFile("dist/cli/main.js");
     const studio = await startStudio({
       folder: process.cwd(),
+      home: packageFile(""),
       host,
       port,
       data,

@@ -1,10 +1,10 @@
-import { fileURLToPath } from "node:url";
 import { listFolder } from "#base";
 import type { Command, Io } from "./command.js";
 import match from "./match.js";
+import { packageFile } from "./package-file.js";
 import train from "./train.js";
 
-const GAMES = fileURLToPath(new URL("../../games/lichess.pgn.gz", import.meta.url));
+const GAMES = packageFile("games/lichess.pgn.gz");
 const SETTINGS = ["epochs=12", "batchSize=1024", "threads=1"]; // a few seconds on one core; more would learn these games by heart
 
 /** Runs another command, with its defaults where nothing is given. */

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Random, UserError } from "#base";
 import { openSets, warnBeforeTraining } from "#data";
 import { FAMILIES } from "#models";
@@ -17,6 +16,7 @@ import {
   train,
 } from "#training";
 import type { Io } from "./command.js";
+import { packageFile } from "./package-file.js";
 import { formatCount } from "./progress.js";
 import { withExchange } from "./training-cluster.js";
 
@@ -51,8 +51,8 @@ export const quoted = (word: string) => (/^[\w./:@=+-]+$/.test(word) ? word : JS
 
 /** The commit of the program, if it runs from a clone. */
 function gitCommit(): string {
-  const folder = fileURLToPath(new URL("../..", import.meta.url));
-  if (!existsSync(`${folder}/.git`)) return "unknown"; // installed: the repository around it, if any, is the user's
+  const folder = packageFile("");
+  if (!existsSync(`${folder}.git`)) return "unknown"; // installed: the repository around it, if any, is the user's
   try {
     return execFileSync("git", ["rev-parse", "HEAD"], {
       cwd: folder,

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { resolvePlayer, runUci } from "#engine";
 import { command } from "./command.js";
+import { version } from "./version.js";
 
 export default command({
   name: "uci",
@@ -12,7 +12,6 @@ export default command({
   examples: ["tabiya uci", "tabiya uci net.nnue@ab", "tabiya uci runs/a@mcts:800", "tabiya uci runs/a@none"],
   arguments: { player: { help: "NET[@SEARCH[:NODES]]; nnue@ab by default", optional: true } },
   async run({ player: name = "nnue@ab" }, { print, signal }) {
-    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     const player = await resolvePlayer(name);
     // Only now: lines that come before somebody waits for them would be lost.
     const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });

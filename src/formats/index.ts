@@ -7,9 +7,17 @@ export { describeSurprise, recognise, refuseOther, refuseOtherBytes } from "./re
 export { BAG_KINDS, type BagKind, decodeBagRecord, encodeBagRecord } from "./records/bag-record.js";
 export { BagReader, BagWriter } from "./records/bagz.js";
 export { encodeChunk, readBinpackBytes } from "./records/binpack.js";
-export { createRecords, formatOf, kindsOf, openRecords, RECORD_FORMATS, type RecordFormat } from "./records/open.js";
+export {
+  createRecords,
+  formatOf,
+  kindsOf,
+  openParquet,
+  openRecords,
+  RECORD_FORMATS,
+  type RecordFormat,
+} from "./records/open.js";
 export { decodePacked, encodePacked, readPackedBytes } from "./records/packed-sfen.js";
-export { DECODER_COLUMNS, openParquet, VARIATION_COLUMNS } from "./records/parquet.js";
+export { DECODER_COLUMNS, VARIATION_COLUMNS } from "./records/parquet-columns.js";
 export {
   createRawRecords,
   eachRecord,

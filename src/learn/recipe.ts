@@ -1,6 +1,6 @@
 // What a network learns by playing itself, as plain data: a recipe's text, checked, with its defaults.
 import { parse as parseYaml } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { messageOf, parsePlain, UserError } from "#base";
 import { parseContest, parseSelfPlay } from "#data";
 import { resolveRecipe } from "#training";

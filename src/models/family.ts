@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { assert, type Random } from "#base";
 import type { Position } from "#chess";
 import type { MoveTableName } from "#encodings";

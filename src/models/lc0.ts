@@ -4,7 +4,7 @@
  * They are played, not trained.
  */
 
-import { z } from "zod";
+import * as z from "zod";
 import type { Random } from "#base";
 import { LC0_PLANES, Lc0Batch, MOVE_TABLES } from "#encodings";
 import { LC0_CHANNELS, type Lc0Convolution, type Lc0Dense, type Lc0Weights } from "#formats";

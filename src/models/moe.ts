@@ -4,7 +4,7 @@
  * never another query nor any answer. So all moves of a position cost one pass, and no label can leak into a prediction.
  */
 
-import { z } from "zod";
+import * as z from "zod";
 import type { Random } from "#base";
 import { bucketCentre, FEN_TOKEN_CHARACTERS, FEN_TOKENS, MOVE_TABLES } from "#encodings";
 import {

@@ -3,7 +3,7 @@
  * (Nasu 2018, Stockfish 12), or 768 inputs -> one layer for each side -> squared clipped ReLU -> an output chosen by the
  * number of pieces. The trainer is assembly/train/nnue.ts; what plays is made by `quantiseNnue`.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Random } from "#base";
 import { HALFKP_SHAPE, type WideArchitecture } from "#formats";
 import { full, type Parameter, parameter, uniform } from "#tensor";

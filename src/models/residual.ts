@@ -5,7 +5,7 @@
  * nothing of earlier positions, the history in them is always that of a position alone, in play too.
  */
 
-import { z } from "zod";
+import * as z from "zod";
 import type { Random } from "#base";
 import { EncoderBatch, MOVE_TABLES, ROW_LENGTHS } from "#encodings";
 import {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { messageOf, readText, shippedPath, UserError } from "#base";
 import { type FamilyName, isFamily } from "./families.js";
 

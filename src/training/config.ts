@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { FAMILIES, type FamilyName, type Schema } from "#models";
 import { DEVICES, type Device, type OptimiserChoice, type Schedule } from "#tensor";
 

@@ -1,5 +1,5 @@
 import { parse as parseYaml } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { messageOf, suggestion, UserError } from "#base";
 import { FAMILIES, type Family } from "#models";
 import { FAMILY_SCHEMA, type Recipe, TRAIN_DEFAULTS, TRAIN_SCHEMA } from "./config.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { FAMILIES, type Family, type FamilyName } from "#models";
 import { FAMILY_SCHEMA, TRAIN_DEFAULTS, TRAIN_SCHEMA } from "./config.js";
 import { taskOf } from "./tasks.js";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Family, Network, Schema } from "#models";
 import type { SessionOptions, TrainerState } from "#tensor";
 import type { BatchSource } from "./batches/batch-source.js";

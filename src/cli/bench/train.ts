@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { messageOf, suggestion, UserError } from "#base";
 import { parametersOf, Trainer } from "#tensor";
 import { command, type Io } from "../command.js";
+import { packageFile } from "../package-file.js";
 import { BENCH_NETS } from "./train-nets.js";
 
 /**
@@ -32,7 +32,7 @@ export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve
 export async function startTorch(file: string, args: readonly string[]): Promise<Peer> {
   const [name] = args;
   const python = process.env.TABIYA_PYTHON ?? "python3";
-  const script = fileURLToPath(new URL(`../../../bench/torch/${file}`, import.meta.url));
+  const script = packageFile(`bench/torch/${file}`);
   const child = spawn(python, [script, ...args], {
     stdio: ["pipe", "pipe", "ignore"],
     env: { ...process.env, ...MALLOC },

@@ -1,5 +1,5 @@
 // What the leader of a training and its helpers write on the board. All of it comes from elsewhere, and is checked.
-import { z } from "zod";
+import * as z from "zod";
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const whole = z.int().min(0);

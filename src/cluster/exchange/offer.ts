@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { listFolder, parsePlain, readText, UserError, writeFile } from "#base";
 import { type BatchSource, parseSource, type Recipe, resolveRecipe, taskOf } from "#training";
 import { FILE_SCHEMA, fetchFile, type PiecedFile, putFile } from "../stores/pieces.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { examine, type Puzzle, parseTask, solvePuzzle, solveTask } from "#arena";
 import { parsePlain, readText } from "#base";
 import { type Player, resolvePlayer } from "#engine";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ContestGame, GameRecord, Opening } from "#arena";
 import { parsePlain } from "#base";
 import { parseFen } from "#chess";

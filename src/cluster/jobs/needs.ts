@@ -1,6 +1,6 @@
 // What jobs need of a machine, and what a machine has. Both are plain data that everybody can read, so that a worker which
 // does not fit takes nothing, and says why.
-import { z } from "zod";
+import * as z from "zod";
 import { parseFen } from "#chess";
 import { createAlphaBeta, PLAYING_FAMILIES, parsePlayer, resolvePlayer, runBench } from "#engine";
 import { sha256 } from "../stores/hash.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { parsePlain, readText } from "#base";
 import { answerPositions, labelQuestion, variationQuestion } from "#data";
 import { resolvePlayer } from "#engine";

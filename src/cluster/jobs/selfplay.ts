@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { parsePlain, UserError } from "#base";
 import { openSelfPlayer, parseSelfPlay, type SelfPlayer, type SelfPlaySpec } from "#data";
 import type { JobKind, Workplace } from "./kind.js";

@@ -1,5 +1,5 @@
 // Files of any size through a store: cut into pieces, each named by its hash, so that neither side holds more than one.
-import { z } from "zod";
+import * as z from "zod";
 import { createOutput, listFolder, makeFolder, openRandom, UserError } from "#base";
 import { sha256 } from "./hash.js";
 import type { FileStore } from "./store.js";

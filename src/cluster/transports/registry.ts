@@ -1,6 +1,6 @@
 // What machines tell each other through Redis besides jobs: what is needed, who is there, and which job is to be let go.
 import type { Redis } from "ioredis";
-import { z } from "zod";
+import * as z from "zod";
 import { type Abilities, NEEDS_SCHEMA, type Needs } from "../jobs/needs.js";
 import { sha256 } from "../stores/hash.js";
 

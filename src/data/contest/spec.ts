@@ -1,5 +1,5 @@
 // A contest as plain JSON: what a command line is translated into, a page sends and a cluster queues.
-import { z } from "zod";
+import * as z from "zod";
 import { ELO_MODELS, parseTimeControl, SPRT_DEFAULTS } from "#arena";
 import { parsePlain } from "#base";
 

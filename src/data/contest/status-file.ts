@@ -1,6 +1,6 @@
 // What a contest is and where it stands, in a small file beside its games: NAME.contest.json next to NAME.pgn. From it a
 // contest is resumed without repeating its settings, and watched from another process.
-import { z } from "zod";
+import * as z from "zod";
 import { isProcessAlive, processKey, readText, UserError, writeFile } from "#base";
 import type { ContestEvent, ContestState, GameLabel } from "./events.js";
 import { type ContestSpec, parseContest } from "./spec.js";

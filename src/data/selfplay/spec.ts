@@ -1,5 +1,5 @@
 // Self-play as plain JSON: what a command line or a recipe is translated into, and what a cluster queues.
-import { z } from "zod";
+import * as z from "zod";
 import { parsePlain } from "#base";
 
 const whole = z.int().min(0);

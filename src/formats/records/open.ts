@@ -5,7 +5,6 @@ import { createBinpack, openBinpack } from "./binpack.js";
 import { createBullet, openBullet } from "./bullet.js";
 import { createJsonl, openJsonl } from "./jsonl.js";
 import { createPacked, openPacked } from "./packed-sfen.js";
-import { createParquet, openParquet } from "./parquet.js";
 import { createPlain, openPlain } from "./plain.js";
 import type { OnBad, RecordKind, RecordReader, RecordWriter } from "./record.js";
 
@@ -22,6 +21,15 @@ const EXTENSIONS = {
 } as const;
 export type RecordFormat = keyof typeof EXTENSIONS;
 export const RECORD_FORMATS = Object.keys(EXTENSIONS) as RecordFormat[];
+
+/** Parquet brings large libraries along, which are loaded only for a table. */
+const parquet = () => import("./parquet.js");
+
+/** Opens a table, or several by `name@N.parquet`; one that lacks "fen" or another of `columns` is refused. */
+export const openParquet = async (
+  path: string,
+  options?: { columns?: readonly string[]; onBad?: OnBad },
+): Promise<RecordReader> => (await parquet()).openParquet(path, options);
 
 /** The format a file's name promises, or undefined. */
 export function formatOf(path: string): RecordFormat | undefined {
@@ -98,7 +106,7 @@ export async function createRecords(
     case "bagz":
       return createBag(path, kind, onBad);
     case "parquet":
-      return createParquet(path, onBad, moves);
+      return (await parquet()).createParquet(path, onBad, moves);
     case "bullet":
       return createBullet(path, onBad);
   }

@@ -7,7 +7,8 @@ import { afterAll, test } from "vitest";
 import type { UserError } from "#base";
 import { BagReader, BagWriter } from "./bagz.js";
 import { createRecords, formatOf, openRecords } from "./open.js";
-import { DECODER_COLUMNS, openParquet } from "./parquet.js";
+import { openParquet } from "./parquet.js";
+import { DECODER_COLUMNS } from "./parquet-columns.js";
 import { type DataRecord, kindOf } from "./record.js";
 import { decodeFrame, encodeFrame } from "./zstd-frame.js";
 

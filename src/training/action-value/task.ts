@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { MOE, type Schema } from "#models";
 import { Batches } from "../batches/batches.js";
 import { openGraphLearner } from "../graph-learner.js";

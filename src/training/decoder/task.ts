@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { UserError } from "#base";
 import { DECODER, type Schema } from "#models";
 import { Batches } from "../batches/batches.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Calibrated, Calibration, processors, UserError } from "#base";
 import { NNUE, type Nnue, type Schema } from "#models";
 import type { BatchSource } from "../batches/batch-source.js";

@@ -3,7 +3,7 @@
  * optimizer.safetensors (moments) and metadata.json. A folder of that name is always whole: it is filled under another.
  */
 
-import { z } from "zod";
+import * as z from "zod";
 import { listFolder, readBytes, readText, replaceFolder, UserError, writeFile } from "#base";
 import { type FamilyName, loadNetwork, type Network, networkBytes } from "#models";
 import {

@@ -1,5 +1,5 @@
 // What the page asks of the server: every body is checked by one of these before anything happens.
-import { z } from "zod";
+import * as z from "zod";
 
 const name = z
   .string()

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { concatBytes, parsePlain, UserError } from "#base";
 
 const LARGEST = 1 << 18; // bytes; a form is far smaller

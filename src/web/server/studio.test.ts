@@ -30,6 +30,7 @@ const options = {
   host: "127.0.0.1",
   port: 0,
   data: [],
+  home: process.cwd(),
   command: [process.execPath, "dist/cli/main.js"].map((part, i) => (i === 0 ? part : join(process.cwd(), part))),
   version: "1.2.3",
   log: (text: string) => void notes.push(text),

@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { createAdaptorServer } from "@hono/node-server";
 import { makeFolder, UserError } from "#base";
 import type { ErrorBody } from "../protocol/answers.js";
@@ -23,6 +22,7 @@ export interface StudioOptions {
   folder: string; // to work in: runs/, contests/ and data/ are below it
   host: string; // address to listen at
   port: number; // 0 for a free one
+  home: string; // the folder of the package, with its recipes, networks and built page
   data: readonly string[]; // further folders with data files
   command: readonly string[]; // how tabiya is called, for training and contests
   version: string;
@@ -35,21 +35,21 @@ export interface Studio {
 }
 
 const LOOK_MS = 500; // between two looks at the runs and contests, while somebody watches
-const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
 /** Starts the server of the studio. */
 export async function startStudio(options: StudioOptions): Promise<Studio> {
   const { folder, host, port, version, log } = options;
+  const home = (path: string) => join(options.home, path);
   const door: Door = { addresses: [host], port, token: await loadToken(folder) };
   const hub = new EventHub(randomBytes(6).toString("hex"));
   const program = new Program(options.command, folder);
   const data = new DataFiles(folder, options.data);
-  const runs = new Runs(program, data, hub, root("recipes"));
+  const runs = new Runs(program, data, hub, home("recipes"));
   const contests = new Contests(program, data, hub);
   const players = new Players(runs);
   const files = new StaticFiles([
-    ["/", root("dist/page")],
-    ["/nets/", root("nets")],
+    ["/", home("dist/page")],
+    ["/nets/", home("nets")],
   ]);
   const app = buildApp({ door, version, files, hub, runs, contests, data, players, log });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
