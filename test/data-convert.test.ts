@@ -125,3 +125,13 @@ test("what ends with nothing leaves the file that was there, and exits 1", async
     assert.equal(readFileSync(out, "utf8"), "precious", command);
   }
 });
+
+test("check says that a file without records is empty, with exit code 1", async () => {
+  for (const name of ["empty.bin", "empty.jsonl"]) {
+    writeFileSync(at(name), "");
+    const { code, stderr } = await run("check", at(name));
+    assert.equal(code, 1);
+    assert.match(stderr, /holds no records/);
+  }
+  assert.equal((await run("check", golden("bin"))).code, 0);
+});

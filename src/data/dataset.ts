@@ -25,6 +25,7 @@ export interface PgnOptions extends Common {
   timeClasses?: readonly ("bullet" | "blitz" | "rapid" | "classical")[];
   minPlies?: number;
   maxPositions?: number;
+  onNoEvals?(games: number): void; // told once, early, if the first games have no evaluation and it is needed
 }
 
 export interface SelfPlayOptions extends Common {
@@ -70,6 +71,7 @@ export class Dataset {
       threads: 1,
       signal,
       onBad: ({ message }) => troubles.push(message),
+      onNoEvals: options.onNoEvals,
       onProgress() {},
     });
     const parts = validation > 0 ? [to, validationPath(to)] : [to];

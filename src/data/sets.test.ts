@@ -68,6 +68,13 @@ test("games without evals are refused with a way out, and leave nothing behind",
   await assert.rejects(open([at("g.pgn")]), /g\.pgn: no position/);
 });
 
+test("games without evals are told of early, with the setting that goes without", async () => {
+  const { open, at, notes } = places();
+  writeFileSync(at("g.pgn"), "1. e4 e5 2. Nf3 1-0\n".repeat(1_200) + GAME("[%eval 0.1]"));
+  await open([at("g.pgn")]);
+  assert.match(notes[1], /g\.pgn: the first 1000 games have no evaluations .*--set resultShare=1/);
+});
+
 test("games of one player give that player's moves, and those held out are judged by, never learnt from", async () => {
   const { open, at } = places();
   const game = (white: string, black: string, round: number) =>

@@ -74,7 +74,9 @@ async function importOnce(source: DataSource, seen: string, options: SetOptions)
   await makeFolder(folder);
   const whose = player === undefined ? "" : ` of ${player}`;
   note(`${games}: making records of its games${whose} ...`);
-  const pgn = { value, player, validation: heldOut, signal } as const;
+  const onNoEvals = (read: number) =>
+    note(`${games}: the first ${read} games have no evaluations ([%eval] comments). ${ADVICE}`);
+  const pgn = { value, player, validation: heldOut, signal, onNoEvals } as const;
   const { length, validation, troubles } = await Dataset.fromPgn(seen, path, pgn).catch(async (error: unknown) => {
     const code = error instanceof UserError ? error.code : "";
     if (code === "DATA_EMPTY") {
@@ -88,7 +90,7 @@ async function importOnce(source: DataSource, seen: string, options: SetOptions)
     throw new UserError(
       "DATA_EMPTY",
       `${games}: no position of its games${whose} has ${value === "eval" ? "an [%eval] comment" : "a result"}.` +
-        (value === "eval" ? "\nLearn from the results of the games with the setting resultShare: 1" : ""),
+        (value === "eval" ? `\n${ADVICE}` : ""),
     );
   });
   note(

@@ -61,6 +61,8 @@ test("readers of records and of networks say what they were given instead", asyn
   await assert.rejects(openRecords(save("games.abc", "abc")), { code: "FORMAT_UNKNOWN" });
   const model = readFileSync(save("x.nnue", latin("\x08\x0a\x12\x06tabiya:\x00\x01")));
   assert.throws(() => readNnueNetwork(model, "x.nnue"), /x\.nnue: this is an ONNX model; expected a network/);
+  const text = new TextEncoder().encode("# Notes\n\nSome words, and a dash – too.\n");
+  assert.throws(() => readNnueNetwork(text, "x.md"), /x\.md: this is a text file; expected a network/);
 });
 
 test("a surprise is told only where the name promises something else", async () => {

@@ -95,9 +95,15 @@ export async function recogniseFile(path: string): Promise<FileKind | undefined>
 const wrongFile = (path: string, { name, hint }: FileKind, expected: string): UserError =>
   new UserError("FILE_WRONG", `${path}: this is ${name}; expected ${expected}.${hint ? `\n${hint.replaceAll("FILE", path)}` : ""}`); // biome-ignore format: one thought
 
-/** Refuses bytes that plainly are something else than a file with one of these suffixes has. */
+const TEXT: FileKind = { name: "a text file", suffixes: ["txt", "md", "json", "yaml"] };
+
+/** Words and lines, and nothing that is no character. */
+const isText = (bytes: Uint8Array): boolean =>
+  bytes.length > 0 && bytes.subarray(0, HEAD).every((byte) => byte >= 32 || (byte >= 9 && byte <= 13));
+
+/** Refuses bytes of a binary file that plainly are something else than a file with one of these suffixes has. */
 export function refuseOtherBytes(bytes: Uint8Array, path: string, suffixes: readonly string[], expected: string): void {
-  const kind = recognise(bytes);
+  const kind = recognise(bytes) ?? (isText(bytes) ? TEXT : undefined);
   if (kind && !kind.suffixes.some((suffix) => suffixes.includes(suffix))) throw wrongFile(path, kind, expected);
 }
 

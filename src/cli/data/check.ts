@@ -12,7 +12,7 @@ export default command({
   details:
     "Records of self-play are followed game by game: plies go up, sides take turns, a position recorded one ply after\n" +
     "another is reached by a legal move, and the result is the same for White in all records of a game, each of which has\n" +
-    "it for its mover. Ends with exit code 1 if anything is wrong.",
+    "it for its mover. Ends with exit code 1 if anything is wrong, or if there are no records.",
   examples: ["tabiya data check games.jsonl", "tabiya data check train.bin --json"],
   arguments: { file: { help: "a data file" } },
   options: { moves: { help: "table of moves that numbers in a .jsonl refer to" } },
@@ -36,6 +36,8 @@ export default command({
         "DATA_UNSOUND",
         `${file}: ${problems.length} of ${counts.records} records are not sound. First: ${problems[0]}`,
       );
+    if (counts.records === 0)
+      throw new UserError("DATA_EMPTY", `${file}: holds no records, so there is nothing to check. Was it written to the end?`); // biome-ignore format: one thought
     const games =
       counts.games > 0 ? ` of ${counts.games} games, ${counts.linked} of them a legal move after the one before` : "";
     io.print(`${file}: all ${counts.records} records${games} are sound`);
