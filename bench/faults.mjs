@@ -135,6 +135,7 @@ async function recover(name, folder, reference) {
   const end = await run(name, args, folder);
   if (end.code !== 0) return `run again it ends with ${end.code ?? end.signal}: ${end.stderr.slice(-400)}`;
   if (!same(resultOf(name, folder), reference.result)) return "run again it writes something else";
+  if (litter(folder).length > 0) return `run again it leaves ${litter(folder)}`;
   return undefined;
 }
 

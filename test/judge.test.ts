@@ -4,13 +4,14 @@ import { execFileSync, spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, test } from "vitest";
 import { loadCommands } from "../src/cli/commands.js";
 import { runProgram } from "../src/cli/program.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-judge-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-const engine = new URL("./fixtures/engines/engine.mjs", import.meta.url).pathname;
+const engine = fileURLToPath(new URL("./fixtures/engines/engine.mjs", import.meta.url));
 const fixture = (mode: string) => `uci:${encodeURIComponent(process.execPath)} ${encodeURIComponent(engine)} ${mode}`;
 
 async function tabiya(...args: string[]) {
@@ -55,7 +56,7 @@ test("a match killed with kill -9 goes on, without losing or repeating a game", 
   const pgn = join(folder, "killed.pgn");
   const match = ["match", "random", "random", "--games", "300", "--concurrency", "2", "--max-moves", "20"];
   const args = [...match, "--pgn", pgn, "--resume", "--json"];
-  const main = new URL("../dist/cli/main.js", import.meta.url).pathname;
+  const main = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
   const counts: number[] = [];
   for (let round = 0; round < 3; round++) {
     const child = spawn(process.execPath, [main, ...args], { stdio: "ignore" });
@@ -86,7 +87,7 @@ test("a match killed with kill -9 goes on, without losing or repeating a game", 
 test("Ctrl-C ends a match with 130, its engines with it, and keeps the finished games", async () => {
   const pgn = join(folder, "interrupted.pgn");
   const mode = `ok ${process.pid}`; // to be found in the list of processes
-  const main = new URL("../dist/cli/main.js", import.meta.url).pathname;
+  const main = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
   const args = [
     "match",
     "random",

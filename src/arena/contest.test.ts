@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { formatFen, parseFen } from "#chess";
 import { type FaultKind, type Player, resolvePlayer } from "#engine";
@@ -9,7 +10,7 @@ import { builtInBook, parseEpdBook, shuffleBook } from "./openings.js";
 import { type ContestGame, listGames, roundRobin } from "./pairing.js";
 import { parseTimeControl } from "./time-control.js";
 
-const ENGINE = new URL("../../test/fixtures/engines/engine.mjs", import.meta.url).pathname;
+const ENGINE = fileURLToPath(new URL("../../test/fixtures/engines/engine.mjs", import.meta.url));
 const fixture = (mode: string) => `uci:${encodeURIComponent(process.execPath)} ${encodeURIComponent(ENGINE)} ${mode}`;
 const QUICK: Conditions = {
   limits: {},

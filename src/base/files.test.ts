@@ -227,6 +227,25 @@ test("a file has its name only after commit, and replaces the old one whole", as
   assert.deepEqual(readdirSync(at("out")), ["a.txt", "c.txt"]);
 });
 
+test("what a killed process left half written is removed by the next that writes there; what others write stays", async () => {
+  mkdirSync(at("left"));
+  const program = `const { createOutput } = await import(${JSON.stringify(new URL("../../dist/base/index.js", import.meta.url).href)});
+    const output = await createOutput(process.argv[1]);
+    await output.write("half");
+    process.kill(process.pid, "SIGKILL");`;
+  const kill = () => spawnSync(process.execPath, ["--input-type=module", "-e", program, at("left/a.txt")]);
+  kill();
+  const [left, ...more] = readdirSync(at("left"));
+  assert.match(left, /^\.a\.txt\.\w{8}-\d+-0\.part$/);
+  assert.deepEqual(more, []);
+  // Of a process that lives, of another machine, and of another program.
+  const others = [left.replace(/-\d+-/, "-1-"), left.replace(/\.\w{8}-/, ".00000000-"), ".x.part"].sort();
+  for (const name of others) writeFileSync(at(`left/${name}`), "");
+  const output = await createOutput(at("left/b.txt"));
+  await output.abort();
+  assert.deepEqual(readdirSync(at("left")), others);
+});
+
 test("the name decides the compression", async () => {
   await writeFile(at("out.gz"), plain);
   assert.ok(readFileSync(at("out.gz")).length < plain.length / 2);

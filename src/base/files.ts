@@ -246,6 +246,12 @@ export async function createOutput(path: string): Promise<Output> {
   }
 }
 
+/** A name beside `path` that nobody else uses, for a file that is not whole yet; see `renameFile`. */
+export const temporaryName = (path: string): string => platform.temporaryName(path);
+
+/** Puts a finished file in its place, over what was there. */
+export const renameFile = (from: string, to: string): Promise<void> => platform.rename(from, to);
+
 /** Deletes a file; says nothing if there is none. */
 export const removeFile = (path: string): Promise<void> => platform.remove(path);
 

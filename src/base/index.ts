@@ -14,7 +14,9 @@ export {
   readBytes,
   readText,
   removeFile,
+  renameFile,
   shippedPath,
+  temporaryName,
   writeFile,
   type ZipMember,
 } from "./files.js";

@@ -22,9 +22,12 @@ import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { Decompress } from "fzstd";
 import { UserError } from "./errors.js";
+import { patiently } from "./patiently.js";
 import type { PlatformFiles, RawAppend, RawBytes, RawOutput, Scratch } from "./platform.js";
+import { temporaryName } from "./temporary-name.js";
 
 const CHUNK = 256 * 1024;
+const RETRIES = 5; // of deleting what is open elsewhere; as in patiently.ts
 
 /** Turns what the operating system says into a message that names the file. */
 function explainOpen(error: unknown, path: string): unknown {
@@ -109,8 +112,6 @@ function readAt(file: number, path: string, offset: number, length: number): Uin
   return bytes;
 }
 
-let outputs = 0;
-
 async function createRaw(path: string): Promise<RawOutput> {
   if (path === "-") {
     return {
@@ -133,8 +134,6 @@ async function openAppend(path: string, length: number | "new"): Promise<RawAppe
   if (length !== "new") await truncate(path, length);
   return { ...writing(handle), sync: () => handle.datasync() };
 }
-
-const temporaryName = (path: string) => join(dirname(path), `.${basename(path)}.${process.pid}-${outputs++}.part`);
 
 const READ_ONLY = ["EACCES", "EPERM", "EROFS"];
 
@@ -187,7 +186,7 @@ function writing(handle: FileHandle): RawOutput {
 
 async function renameInto(from: string, to: string): Promise<void> {
   try {
-    await rename(from, to);
+    await patiently(() => rename(from, to));
   } catch (error) {
     throw explainOpen(error, to);
   }
@@ -374,13 +373,13 @@ export const files: PlatformFiles = {
   openRandom: async (path) => openRandom(path),
   createRaw,
   rename: renameInto,
-  remove: (path) => unlink(path).catch(() => {}),
+  remove: (path) => patiently(() => unlink(path)).catch(() => {}),
   temporaryName,
   openAppend,
   createScratch,
   makeFolder: (path) => orExplain(mkdir(path, { recursive: true }), path),
   listFolder,
-  removeFolder: (path) => orExplain(rm(path, { recursive: true, force: true }), path),
+  removeFolder: (path) => orExplain(rm(path, { recursive: true, force: true, maxRetries: RETRIES }), path),
   append: (path, bytes) => orExplain(appendFile(path, bytes), path),
   decompress: (kind, bytes, name) => DECODERS[kind](bytes, name),
   compress,

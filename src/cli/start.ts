@@ -22,7 +22,8 @@ const interrupt = new AbortController();
 
 /** From now on a signal asks the command to stop. Before, and for a command that never listens, it ends the process. */
 function listen(): void {
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  // On Windows Ctrl-Break is SIGBREAK, and a console that is closed SIGHUP; elsewhere nobody sends SIGBREAK.
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const) {
     process.removeAllListeners(name).on(name, () => {
       if (interrupt.signal.aborted) process.exit(130); // asked twice: leave at once
       interrupt.abort();

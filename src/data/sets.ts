@@ -60,12 +60,17 @@ async function filesOf(path: string, seen: string, role: SetOptions["role"]): Pr
   return chosen.map((name) => `${path.replace(/\/+$/, "")}/${name}`);
 }
 
+const ADVICE = "Learn from the results of the games instead: --set resultShare=1 (in a recipe: resultShare: 1)";
+
 /** Records of games, found at `seen`; what an earlier start of the run made of them is used again. */
 async function importOnce(source: DataSource, seen: string, options: SetOptions): Promise<string> {
   const { path: games, player, heldOut = 0, resultShare = options.resultShare } = source;
   const { folder, role, signal, note } = options;
   const value = resultShare === 1 ? "result" : "eval";
-  const chosen = [...(player === undefined ? [] : [encodeURIComponent(player)]), ...(heldOut > 0 ? [heldOut] : [])];
+  const chosen = [
+    ...(player === undefined ? [] : [encodeURIComponent(player).replaceAll("*", "%2A")]),
+    ...(heldOut > 0 ? [heldOut] : []),
+  ];
   // Two files of one name, or two players of one file, do not meet.
   const name = [games.replace(/^\W+/, "").replace(/[\\/:]+/g, "_"), ...chosen, value, "bin"].join(".");
   const path = `${folder}/${name}`;

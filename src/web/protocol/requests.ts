@@ -6,6 +6,11 @@ const name = z
   .regex(
     /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u,
     "Expected 1 to 64 letters, digits, blanks, dots, dashes or underscores",
+  )
+  .refine((text) => !/[ .]$/.test(text), "Expected no dot or blank at the end, which Windows leaves out")
+  .refine(
+    (text) => !/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(text),
+    "Expected a name that Windows does not reserve",
   );
 
 /** Starts a training run: POST /api/runs. */

@@ -1,6 +1,6 @@
-import { type FileHandle, open, readdir, rename, rm, stat, statfs } from "node:fs/promises";
+import { type FileHandle, open, readdir, rm, stat, statfs } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
-import { makeFolder, messageOf, UserError } from "#base";
+import { makeFolder, messageOf, renameFile, temporaryName, UserError } from "#base";
 import { inspectData } from "#data";
 import { formatOf } from "#formats";
 import type { DataFile, DataInfo } from "../protocol/answers.js";
@@ -80,12 +80,12 @@ export class DataFiles {
         "NAME_TAKEN",
         `There is a file "${name}" in ${HOME}/ already. Rename yours, or use that one.`,
       );
-    const part = join(home, `.${name}.${process.pid}-${Date.now()}.part`);
+    const part = temporaryName(path);
     const handle = await open(part, "wx");
     try {
       await this.write(handle, chunks, home);
       await handle.close();
-      await rename(part, path);
+      await renameFile(part, path);
     } catch (error) {
       await handle.close().catch(() => {});
       await rm(part, { force: true });
