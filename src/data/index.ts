@@ -31,6 +31,7 @@ export { canConvert, convertRecord, findMoveTable } from "./convert.js";
 export { Dataset, type PgnOptions, type SelfPlayOptions } from "./dataset.js";
 export { type DedupeOptions, dedupeRecords } from "./dedupe.js";
 export { type DistilOptions, type DistilResult, distilRecords } from "./distil.js";
+export { type DistilGamesOptions, type DistilGamesResult, distilGames } from "./distil-games.js";
 export { FactReader, type MoveKind } from "./facts.js";
 export { parseChoices, parseResults, TIME_CLASSES } from "./filter.js";
 export {

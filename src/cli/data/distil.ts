@@ -1,34 +1,45 @@
 import { UserError } from "#base";
-import { distilRecords } from "#data";
+import { type DistilGamesOptions, distilGames, distilRecords } from "#data";
 import { loadNnue } from "#engine";
-import { command } from "../command.js";
+import { command, type Io } from "../command.js";
 import { ProgressBar, stopwatch } from "../progress.js";
 
 export default command({
   name: "data distil",
-  summary:
-    "Let a network value the quiet positions of a file, and others a random move or two off them, without a search.",
+  summary: "Write down what one network knows of positions, for another to learn.",
   details:
-    "The cheapest labels there are: what a large network knows, for a smaller one to learn. Positions in check, or with\n" +
-    "something to win at once, are left out. Records of positions off the file's have no move.",
+    "From records (.bin, .binpack) with an NNUE: values of quiet positions, and of others a random move or two off them, without a\n" +
+    "search. Positions in check, or with something to win at once, are left out; positions off the file's have no move.\n" +
+    "From games (.pgn) with a network that has a policy: for every position its policy, mixed with the move that was played, its\n" +
+    "value and the result, as .jsonl or .parquet, which residual networks and decoders learn from. After Ctrl-C or a kill the\n" +
+    "same command goes on.",
   examples: [
     "tabiya data distil games.bin -o more.bin --net nn-82215d0fd0df.nnue",
     "tabiya data distil games.bin -o more.bin --net big.nnue --share 0.4 --varied 0.4 --scale 0.78",
+    "tabiya data distil games.pgn.zst -o taught.jsonl --net runs/large --played 0.3 --limit 2000000",
   ],
-  arguments: { file: { help: ".bin or .binpack file" } },
+  arguments: { file: { help: ".bin or .binpack file, or games (.pgn)" } },
   options: {
-    out: { short: "o", help: "file to write, .bin or .binpack" },
-    net: { help: "network that values: .nnue, .jnn, .tnn, or a checkpoint" },
-    share: { type: "number", minimum: 0, default: 1, help: "of the positions, how many are kept as they are" },
-    varied: { type: "number", minimum: 0, default: 0.5, help: "of the positions, how many become another" },
-    scale: { type: "number", minimum: 0, default: 1, help: "multiplies the centipawns, to match other data" },
+    out: { short: "o", help: "file to write: .bin or .binpack of records, .jsonl or .parquet of games" },
+    net: { help: "the network to learn from: an NNUE for records, one with a policy for games" },
+    share: { type: "number", minimum: 0, default: 1, help: "records: of the positions, how many are kept as they are" },
+    varied: { type: "number", minimum: 0, default: 0.5, help: "records: of the positions, how many become another" },
+    scale: { type: "number", minimum: 0, default: 1, help: "records: multiplies the centipawns, to match other data" },
+    played: { type: "number", minimum: 0, default: 0.3, help: "games: share of the policy that is the played move" },
+    validation: {
+      type: "number",
+      minimum: 0,
+      default: 0,
+      help: "games: leave out those that data import --validation sets aside (same share and seed)",
+    },
     limit: { type: "integer", minimum: 1, help: "positions to read at most" },
-    seed: { type: "integer", default: 1, help: "decides what is kept and played" },
+    seed: { type: "integer", default: 1, help: "records: decides what is kept and played; games: of --validation" },
   },
 
-  async run({ file, out, net, share, varied, scale, limit, seed }, io) {
+  async run({ file, out, net, share, varied, scale, played, validation, limit, seed }, io) {
     if (out === undefined) throw new UserError("OPTION_MISSING", "Say where to write: -o FILE");
     if (net === undefined) throw new UserError("OPTION_MISSING", "Say which network: --net FILE");
+    if (/\.pgn(\.(gz|zst))?$/i.test(file)) return fromGames({ file, out, net, played, validation, seed, limit }, io);
     const seconds = stopwatch();
     const bar = new ProgressBar(io, "positions");
     const result = await distilRecords(file, out, await loadNnue(net), {
@@ -47,3 +58,34 @@ export default command({
     return { ...result, seconds: took };
   },
 });
+
+async function fromGames(
+  {
+    file,
+    out,
+    net,
+    ...options
+  }: { file: string; out: string; net: string } & Omit<DistilGamesOptions, "signal" | "onProgress">,
+  io: Io,
+) {
+  if (!/\.(jsonl|parquet)$/i.test(out))
+    throw new UserError("DISTIL_OUTPUT", `${out}: policies of games are written as .jsonl or .parquet.`);
+  if (options.played > 1)
+    throw new UserError("OPTION_VALUE", `--played is a share, from 0 to 1, and not ${options.played}.`);
+  const seconds = stopwatch();
+  const result = await distilGames(file, out, net, {
+    ...options,
+    signal: io.signal,
+    onProgress: (positions, games) =>
+      io.progress(`${positions} positions of ${games} games, ${Math.round(positions / seconds())} a second`),
+  }).catch((error: unknown) => {
+    if (io.signal.aborted) io.note("interrupted; run the same command to continue from here.");
+    throw error;
+  });
+  const took = seconds();
+  io.print(
+    `${out}: ${result.positions} positions of ${result.games} games in ${took.toFixed(1)} s; ` +
+      `${result.known} games were there from before, ${result.bad} could not be read`,
+  );
+  return { ...result, seconds: took };
+}

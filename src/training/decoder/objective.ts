@@ -64,7 +64,15 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
   const move = targets("moveTargets", STM, "int32");
   const isPosition = move.greater(-1).cast("float32"); // [positions]
   const logits = network.movesAt(at(STM, prefix), prefix.slice(1, 1, 65), "policy");
-  const moveLoss = crossEntropy(logits, move.maximum(0));
+  const legal = input("legal", [positions, "k"], "int32");
+  const isLegal = legal.greater(-1);
+  const legalLogits = isLegal.where(logits.take(legal.maximum(0)), MASKED); // [positions, k]
+  const wanted = logits.take(move.maximum(0).reshape([positions, 1]));
+  // The cross-entropy with the shares of the legal moves: what their logits weigh, instead of the played move's.
+  const shares = input("policy", [positions, "k"]);
+  const moveLoss = crossEntropy(logits, move.maximum(0))
+    .add(wanted.reshape([positions]))
+    .sub(legalLogits.mul(shares).sum(-1));
 
   const winLossTarget = targets("winLossTargets", MOVE, "float32").clip(-1, 1);
   const winLossLogits = network.winLoss.apply(at(MOVE, prefix));
@@ -73,10 +81,6 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
   const drawLogits = network.draw.apply(at(WL, prefix));
   const drawLoss = crossEntropy(drawLogits, twoHot(drawTarget, drawCentres(buckets)));
 
-  const legal = input("legal", [positions, "k"], "int32");
-  const isLegal = legal.greater(-1);
-  const legalLogits = isLegal.where(logits.take(legal.maximum(0)), MASKED); // [positions, k]
-  const wanted = logits.take(move.maximum(0).reshape([positions, 1]));
   const better = legalLogits.greater(wanted).cast("float32").sum(-1); // legal moves the network likes more
   const lawful = isLegal.where(logits.softmax().take(legal.maximum(0)), 0).sum(-1);
   const winLossError = network.expectedWinLoss(winLossLogits).sub(winLossTarget).abs();

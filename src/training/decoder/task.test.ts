@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { Random } from "#base";
-import { formatFen, formatUci, parseFen, parseSan, START_FEN } from "#chess";
+import { formatFen, formatUci, type Move, parseFen, parseSan, parseUci, START_FEN } from "#chess";
 import { BOARD_TOKENS, decodeBoard68, MOVE_TABLES, tokenId } from "#encodings";
 import { createRecords, type DataRecord } from "#formats";
 import { DECODER, DECODER_SIZES, loadNetwork, POSITION_TOKENS } from "#models";
@@ -121,12 +121,52 @@ test("a value is what the reply's position is worth to the opponent, or the last
   }
 });
 
-test("a file that is not in the order of its games, or is none of games, is refused by name", async () => {
+/** What a network might make of games: half of each policy is the first legal move's. */
+async function saveTaught(records: readonly DataRecord[]): Promise<string> {
+  const path = join(folder(), "taught.jsonl");
+  const writer = await createRecords(path, { moves: "moves4672" });
+  await writer.write(
+    records.map(({ fen, move, result }, ply) => {
+      const position = parseFen(fen);
+      const index = (each: Move) => MOVE_TABLES.moves4672.encode(position, each);
+      const shares = new Map([[index(parseUci(position, move!)!), 0.5]]);
+      const first = index(position.moves()[0]);
+      shares.set(first, (shares.get(first) ?? 0) + 0.5);
+      return { fen, move, policy: Object.fromEntries(shares), value: result, root_value: 0.1 * ply, game: 0, ply };
+    }),
+  );
+  await writer.commit();
+  return path;
+}
+
+test("games that a network has judged give the same sequences, with its policy and its values to learn", async () => {
+  const records = SPECIAL.slice(0, 12);
+  const [plain, taught] = [await open(await save(records), 4), await open(await saveTaught(records), 4, 0.5)];
+  const [games, judged] = [plain.batches({ size: 12 }), taught.batches({ size: 12 })];
+  for await (const { tokens, moveTargets, legal, policy, winLossTargets } of judged) {
+    const { value: game } = await games.next();
+    assert.deepEqual(tokens, game!.tokens);
+    assert.deepEqual(moveTargets, game!.moveTargets);
+    assert.deepEqual(legal, game!.legal);
+    const [k, row] = [legal.shape[1], 3 * 1]; // rows are 3: the second position of the first window
+    const listed = (data: ArrayLike<number>) => Array.from({ length: k }, (_, i) => data[row * k + i]);
+    assert.equal(listed(game!.policy.data).indexOf(1), listed(legal.data).indexOf(moveTargets[2 * BOARD_TOKENS + 2]));
+    assert.deepEqual(
+      listed(policy.data).map((share, i) => share - 0.5 * listed(game!.policy.data)[i]),
+      listed(legal.data).map((_, i) => (i === 0 ? 0.5 : 0)),
+    );
+    // Half the result, a win for each mover here, and half what the network said of the reply's position.
+    assert.ok(Math.abs(winLossTargets[BOARD_TOKENS] + 0.5 * (1 + 0.1)) < 1e-6);
+  }
+});
+
+test("lines without policies, or none of games, are refused by name", async () => {
   const path = join(folder(), "moves.jsonl");
   const writer = await createRecords(path);
   await writer.write(gameOf("e4 e5 Nf3 Nc6"));
   await writer.commit();
-  await assert.rejects(open(path, 4), /moves\.jsonl: games are learnt from \.bin and \.binpack files/);
+  const batches = await open(path, 4);
+  await assert.rejects(batches.batches({ size: 4 }).next(), /moves\.jsonl.*no "policy".*tabiya data distil/s);
 });
 
 const SETTINGS = { ...DECODER_TASK.defaults, context: 2 };

@@ -1,8 +1,8 @@
 // What a worker does for batches of a decoder: records of games in their order in, sequences out.
-import { Random, UserError } from "#base";
+import { messageOf, Random, UserError } from "#base";
 import { core, materialAt, wdlOfScore } from "#chess";
 import { BOARD_TOKENS, MOVE_TABLES } from "#encodings";
-import { type DataRecord, eachRecord } from "#formats";
+import { type DataRecord, eachRecord, encodePacked, type RawBatch } from "#formats";
 import { POSITION_TOKENS } from "#models";
 import type { BatchRows } from "../batches/encode-in-workers.js";
 import { BadRow } from "../batches/row-format.js";
@@ -24,13 +24,14 @@ export type WindowArrays = Pick<
   "tokens" | "values" | "boardTargets" | "changes" | "moveTargets" | "winLossTargets" | "drawTargets"
 > & {
   legal: { data: Int32Array<ArrayBuffer>; shape: [number, number] }; // [context * rows, k], the first positions of all rows first; of moves1924, then -1
+  policy: { data: Float32Array<ArrayBuffer>; shape: [number, number] }; // what to learn of each of them; the sum is 1
 };
 
 /** What rows of thoughts need besides. */
 export type ThoughtArrays = Pick<SequenceRows, "slots" | "blocks"> & MoveLists;
 
 const { LIST, POSITION_BYTES, RECORD_BYTES, SIDE_AT, CHESS960_AT, wasm } = core;
-const { moves1924 } = MOVE_TABLES;
+const { moves1924, moves4672 } = MOVE_TABLES;
 const MOVES = 96; // of a position that there is room for; a batch with more gets as much as it needs
 
 export class WindowEncoder {
@@ -57,21 +58,25 @@ export class WindowEncoder {
     const count = rows.reduce((sum, { batch }) => sum + batch.ends.length, 0);
     const out = new SequenceRows(count, context * POSITION_TOKENS);
     const legal: number[][] = Array.from({ length: context * count }, () => []);
+    const policy: number[][] = Array.from({ length: context * count }, () => []);
     let row = 0;
     for (const { batch, path, form } of rows) {
-      const { bytes, ends } = batch;
-      if (form !== "packed") {
+      if (form !== "packed" && thinking) {
         for (const line of eachRecord(batch)) this.writeThought(out, row++, line, random);
         continue;
       }
+      const taught = form === "packed" ? undefined : parseRows(batch, row);
+      const bytes = taught ? packRecords(taught, row, context) : batch.bytes;
       this.unpack(bytes, row, context);
       const share = this.resultShares[path] ?? this.encoding.resultShare;
-      for (let i = 0; i < ends.length; i++, row++) {
+      for (let i = 0; i < batch.ends.length; i++, row++) {
         const window = bytes.subarray(i * context * RECORD_BYTES, (i + 1) * context * RECORD_BYTES);
-        const { steps, moves } = this.window(window, i * context, share, row);
+        const records = taught?.slice(i * context, (i + 1) * context);
+        const { steps, moves, shares } = this.window(window, i * context, share, row, records);
         out.writeGame(row, steps, isSkipped);
         moves.forEach((list, k) => {
           legal[k * count + row] = list;
+          policy[k * count + row] = shares[k];
         });
       }
     }
@@ -84,7 +89,8 @@ export class WindowEncoder {
       moveTargets,
       winLossTargets,
       drawTargets,
-      legal: table(legal),
+      legal: table(legal, (size) => new Int32Array(size).fill(-1)),
+      policy: table(policy, (size) => new Float32Array(size)),
     };
     return thinking || skipBoards > 0
       ? { ...games, slots: out.slots, blocks: out.blocks, ...moveLists(out, context) }
@@ -115,11 +121,12 @@ export class WindowEncoder {
     wasm.encodeBoard68(this.positions, count, this.boards);
   }
 
-  /** The positions of a window up to the end of their game, and the legal moves of each. */
-  private window(records: Uint8Array, first: number, share: number, row: number): { steps: Step[]; moves: number[][] } {
+  /** The positions of a window up to the end of their game, the legal moves of each, and the share of each to learn. */
+  private window(records: Uint8Array, first: number, share: number, row: number, taught?: readonly DataRecord[]) {
     const view = new DataView(records.buffer, records.byteOffset, records.length);
     const steps: Step[] = [];
     const moves: number[][] = [];
+    const shares: number[][] = [];
     for (let k = 0; k < this.encoding.context; k++) {
       const at = k * RECORD_BYTES;
       const position = this.positions + (first + k) * POSITION_BYTES;
@@ -129,12 +136,21 @@ export class WindowEncoder {
       const listed = core.moves.subarray(LIST >> 1, (LIST >> 1) + wasm.generate(position, LIST));
       if (!listed.includes(move)) throw new BadRow(row, `the move of its record ${k} is not legal.`);
       moves.push(Array.from(listed, (one) => moves1924.indexOf(one, black, chess960)));
+      const policy: Readonly<Record<number, number>> | undefined = taught?.[k].policy;
+      shares.push(
+        Array.from(listed, (one) =>
+          policy ? (policy[moves4672.indexOf(one, black, chess960)] ?? 0) : one === move ? 1 : 0,
+        ),
+      );
       const score = view.getInt16(at + core.RECORD_SCORE_AT, true);
       const result = view.getInt8(at + core.RECORD_RESULT_AT);
+      const known = taught?.[k].root_value;
       const step = {
         board: this.board(first + k),
         move: moves1924.indexOf(move, black, chess960),
-        ...worthOf(score, materialAt(core.bytes, position), result, share),
+        ...(typeof known === "number"
+          ? mixWorth({ winLoss: known, draw: result === 0 ? 1 : 0 }, result, share)
+          : worthOf(score, materialAt(core.bytes, position), result, share)),
       };
       // What the reply's position is worth to the opponent says what the move was worth.
       const last = steps.at(-1);
@@ -142,7 +158,7 @@ export class WindowEncoder {
       steps.push(step);
       if (k + 1 === this.encoding.context || !this.follows(position, move, first + k + 1)) break;
     }
-    return { steps, moves };
+    return { steps, moves, shares };
   }
 
   private board = (record: number): Uint16Array =>
@@ -159,17 +175,62 @@ export class WindowEncoder {
   }
 }
 
+/** Lines of games that a network has judged: a policy for each position, its value, and the result. */
+function parseRows({ bytes }: RawBatch, firstRow: number): DataRecord[] {
+  const lines = new TextDecoder().decode(bytes).trimEnd().split("\n");
+  return lines.map((line) => {
+    const record = parseLine(line, firstRow);
+    if (!record.policy || typeof record.move !== "string")
+      throw new BadRow(
+        firstRow,
+        'a line has no "policy" or no "move"; such lines are made by: tabiya data distil GAMES.pgn -o NEW.jsonl --net NET',
+      );
+    return record;
+  });
+}
+
+function parseLine(line: string, row: number): DataRecord {
+  try {
+    return JSON.parse(line) as DataRecord;
+  } catch {
+    throw new BadRow(row, `"${line.slice(0, 40)}" is not JSON.`);
+  }
+}
+
+/** The same as records of a .bin file, without their values. */
+function packRecords(records: readonly DataRecord[], firstRow: number, context: number): Uint8Array {
+  const bytes = new Uint8Array(records.length * RECORD_BYTES);
+  records.forEach(({ fen, move, value = 0 }, i) => {
+    try {
+      encodePacked(
+        { fen, move, score: 0, result: Math.round(value), ply: 0 },
+        bytes.subarray(i * RECORD_BYTES, (i + 1) * RECORD_BYTES),
+      );
+    } catch (error) {
+      throw new BadRow(firstRow + Math.floor(i / context), messageOf(error));
+    }
+  });
+  return bytes;
+}
+
 /** What a score with the pieces left on the board, and a result, both the mover's, are worth. */
 export function worthOf(scoreCp: number, material: number, result: number, resultShare: number): Worth {
   const [win, draw, loss] = wdlOfScore(scoreCp, material);
-  const mix = (scored: number, known: number) => (1 - resultShare) * scored + resultShare * known;
-  return { winLoss: mix((win - loss) / 1000, result), draw: mix(draw / 1000, result === 0 ? 1 : 0) };
+  return mixWorth({ winLoss: (win - loss) / 1000, draw: draw / 1000 }, result, resultShare);
 }
 
-/** Lists as rows of one length, filled up with -1. */
-function table(lists: readonly (readonly number[])[]): { data: Int32Array<ArrayBuffer>; shape: [number, number] } {
+function mixWorth({ winLoss, draw }: Worth, result: number, resultShare: number): Worth {
+  const mix = (scored: number, known: number) => (1 - resultShare) * scored + resultShare * known;
+  return { winLoss: mix(winLoss, result), draw: mix(draw, result === 0 ? 1 : 0) };
+}
+
+/** Lists as rows of one length, what is left of each as `create` made it. */
+function table<A extends Int32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>(
+  lists: readonly (readonly number[])[],
+  create: (size: number) => A,
+): { data: A; shape: [number, number] } {
   const k = lists.reduce((most, { length }) => Math.max(most, length), MOVES);
-  const data = new Int32Array(lists.length * k).fill(-1);
+  const data = create(lists.length * k);
   lists.forEach((list, i) => {
     data.set(list, i * k);
   });

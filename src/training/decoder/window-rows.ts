@@ -1,5 +1,5 @@
-import { UserError } from "#base";
-import type { RawBatch } from "#formats";
+import { concatBytes, UserError } from "#base";
+import { eachRecord, joinRecords, type RawBatch } from "#formats";
 import { encodeInWorkers } from "../batches/encode-in-workers.js";
 import { openRecordSource, packedEnds, type RecordSource } from "../batches/record-source.js";
 import type { RowFormat } from "../batches/row-format.js";
@@ -37,15 +37,24 @@ export function windowRows(encoding: WindowEncoding): RowFormat<WindowArrays & P
  */
 function windowsOf(source: RecordSource, { context: size, thinking = false }: WindowEncoding): RecordSource {
   if (source.form === "line" && thinking) return source;
-  if (source.form !== "packed")
+  if (source.form === "bag")
     throw new UserError(
       "DATA_FORM",
-      `${source.path}: games are learnt from .bin and .binpack files, whose records follow one another as they were played.\n` +
+      `${source.path}: games are learnt from .bin, .binpack and .jsonl files, whose records follow one another as they were played.\n` +
         "Make one of games with: tabiya data import GAMES.pgn -o NEW.bin --value result",
     );
   const read = (first: number, count: number): RawBatch => {
-    const { bytes } = source.read(first * size, count * size);
-    return { bytes, ends: packedEnds(count, size) };
+    const batch = source.read(first * size, count * size);
+    return source.form === "packed" ? { bytes: batch.bytes, ends: packedEnds(count, size) } : joinLines(batch, size);
   };
   return { ...source, count: Math.floor(source.count / size), read };
+}
+
+const NEWLINE = Uint8Array.of(10);
+
+/** Lines as rows of `size` lines each. */
+function joinLines(batch: RawBatch, size: number): RawBatch {
+  const lines = [...eachRecord(batch)];
+  const rows = Array.from({ length: lines.length / size }, (_, i) => lines.slice(i * size, (i + 1) * size));
+  return joinRecords(rows.map((row) => concatBytes(row.flatMap((line) => [line, NEWLINE]))));
 }
