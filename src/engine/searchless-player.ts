@@ -61,9 +61,9 @@ export class SearchlessPlayer implements Player {
     return player;
   }
 
-  /** Two batches: one is computed while the answers of the other lead to new questions. */
+  /** Four batches: two are computed and one waits while the answers of another lead to new questions. */
   get concurrency(): number {
-    return 2 * (this.opened?.batchSize ?? 1);
+    return 4 * (this.opened?.batchSize ?? 1);
   }
 
   get options(): OptionTable {

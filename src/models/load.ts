@@ -2,12 +2,12 @@ import { messageOf, Random, readBytes, UserError } from "#base";
 import { VALUE_SCALE_CP } from "#chess";
 import { isLc0, readLc0, readOnnxMetadata, refuseOtherBytes } from "#formats";
 import {
+  buildEmpty,
   type NamedTensor,
   parametersOf,
   readSafetensors,
   type Safetensors,
   toFloat32,
-  withParameterLimit,
   writeSafetensors,
 } from "#tensor";
 import { FAMILIES, type FamilyName, isFamily } from "./families.js";
@@ -103,7 +103,11 @@ export const loadNetwork = async (path: string): Promise<{ family: FamilyName; n
 
 /** The same of the file's bytes. */
 export function readNetwork(bytes: Uint8Array, path: string): { family: FamilyName; network: Network } {
-  if (isLc0(bytes)) return { family: "lc0", network: Lc0.of(readLc0(bytes, path), new Random(1)) };
+  if (isLc0(bytes))
+    return {
+      family: "lc0",
+      network: buildEmpty(Number.MAX_SAFE_INTEGER, () => Lc0.of(readLc0(bytes, path), new Random(1))),
+    };
   if (isOnnx(path))
     throw new UserError(
       "ONNX_WEIGHTS",
@@ -129,7 +133,7 @@ function parseConfig(path: string, family: FamilyName, text: string) {
 /** A network that is no larger than the values in its file. */
 function buildFor(path: string, family: FamilyName, config: object, values: number): Network {
   try {
-    return withParameterLimit(values, () => FAMILIES[family].build(config, new Random(1)));
+    return buildEmpty(values, () => FAMILIES[family].build(config, new Random(1)));
   } catch (error) {
     if (!(error instanceof UserError && error.code === "TENSOR_LIMIT")) throw error;
     const what = `its description is of a larger network than its file, with at most ${values} values, can fill`;

@@ -12,7 +12,7 @@ export { BatchNorm, batchNorm, LayerNorm, layerNorm, RmsNorm, rmsNorm } from "./
 export { queryAttention } from "./layers/query-attention.js";
 export { swiglu } from "./layers/swiglu.js";
 export { crossEntropy, histogram, meanSquaredError, twoHot } from "./losses.js";
-export { emitInference, exportOnnx } from "./onnx/export.js";
+export { convolves, emitInference, exportOnnx } from "./onnx/export.js";
 export { type OnnxModel, writeOnnx } from "./onnx/model.js";
 export { calibrate, halfWeights, quantiseDynamic, quantiseStatic } from "./onnx/quantise.js";
 export { withGradient } from "./ops/custom.js";
@@ -20,7 +20,7 @@ export { rotary, rotaryTables } from "./ops/rotary.js";
 export { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
 export type { TrainKernels } from "./optimisers/kernels.js";
 export { type Optimiser, RULE_BYTES, writeRule } from "./optimisers/optimiser.js";
-export { full, normal, Parameter, parameter, parametersOf, uniform, withParameterLimit } from "./parameter.js";
+export { buildEmpty, full, normal, Parameter, parameter, parametersOf, uniform } from "./parameter.js";
 export {
   loadSafetensors,
   type NamedTensor,

@@ -42,10 +42,13 @@ export const uniform =
   (shape) =>
     filled(count(shape), () => (random.next() * 2 - 1) * bound);
 
-let left = Number.POSITIVE_INFINITY; // values that parameters may still have
+let left = Number.POSITIVE_INFINITY; // values that parameters may still have; a finite number while a model is built empty
 
-/** Builds a model that may have no more than `limit` values: a damaged description of one may ask for any number. */
-export function withParameterLimit<T>(limit: number, build: () => T): T {
+/**
+ * Builds a model for weights that are set afterwards: all zero, because drawing them takes time. It may have no more than
+ * `limit` values, as a damaged description of one may ask for any number.
+ */
+export function buildEmpty<T>(limit: number, build: () => T): T {
   left = limit;
   try {
     return build();
@@ -62,7 +65,8 @@ export function parameter(
 ): Parameter {
   left -= count(shape);
   if (left < 0) throw new UserError("TENSOR_LIMIT", `There is no room for a parameter of shape [${shape}].`);
-  const data = typeof initial === "function" ? initial(shape) : initial;
+  const isEmpty = left < Number.POSITIVE_INFINITY;
+  const data = typeof initial !== "function" ? initial : isEmpty ? new Float32Array(count(shape)) : initial(shape);
   if (data.length !== count(shape)) {
     throw new UserError("TENSOR_SHAPE", `A parameter of shape [${shape}] cannot have ${data.length} values.`);
   }

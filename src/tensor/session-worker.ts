@@ -1,4 +1,5 @@
 import { assert, serve, Transferred } from "#base";
+import { loadRuntime } from "#runtime";
 import { type CachedPlan, CachedRun } from "./cached-run.js";
 import type { Replica } from "./replicas.js";
 import { createSession, unwrap, wrapFeeds } from "./runner.js";
@@ -11,7 +12,7 @@ import {
   type UpdateRequest,
 } from "./training-run.js";
 
-let sessions: (() => ReturnType<typeof createSession>)[] = []; // of each model, opened when it is first used
+const sessions: Awaited<ReturnType<typeof createSession>>[] = []; // by their models
 let cached: CachedRun | undefined;
 let training: TrainingRun | undefined;
 
@@ -25,17 +26,17 @@ const buffersIn = (results: Record<string, TensorData>) => [
 ];
 
 serve({
-  async open({ models, options }: { models: readonly Uint8Array[]; options: SessionOptions }) {
-    sessions = models.map((model) => {
-      let opened: ReturnType<typeof createSession> | undefined;
-      return () => (opened ??= createSession(model, options));
-    });
-    const { session } = await sessions[0]();
+  async loadRuntime({ device = "cpu" }: SessionOptions) {
+    await loadRuntime(device);
+  },
+  async open({ index, model, options }: { index: number; model: Uint8Array; options: SessionOptions }) {
+    sessions[index] = await createSession(model, options);
+    const { session } = sessions[index];
     return { inputs: session.inputNames, outputs: session.outputNames };
   },
   async run({ feeds, model, lend }: { feeds: Feeds; model: number; lend: boolean }) {
     assert(sessions[model], "no session was opened");
-    const { runtime, session } = await sessions[model]();
+    const { runtime, session } = sessions[model];
     const results = unwrap(await session.run(wrapFeeds(runtime, session.inputMetadata, feeds)));
     const returned = lend ? buffersOf(feeds) : [];
     return new Transferred({ results, returned }, [...buffersIn(results), ...returned]);

@@ -27,16 +27,35 @@ test("one session runs several models, and arrays that were lent come back for t
   await session.close();
 });
 
+test("a model that is made when it is first run is made once, and one that cannot be opened says why", async () => {
+  let made = 0;
+  const model = () => {
+    made++;
+    return exportOnnx({ y: x.mul(2) });
+  };
+  const session = await Session.open([model, () => new Uint8Array(9)], { threads: 2, lanes: 2 });
+  assert.equal(made, 0);
+  const values = Float32Array.from([1, 2]);
+  const answers = [session.run({ x: values }), session.run({ x: values })]; // in two lanes
+  values.fill(0); // they have copies
+  for (const answer of answers) assert.deepEqual([...(await answer).y.data], [2, 4]);
+  assert.equal(made, 1);
+  await assert.rejects(session.run({ x: values }, { model: 1 }), /protobuf|model/i);
+  await session.close();
+});
+
 test("a session with two lanes answers a short question while a long one is computed", async () => {
   let slow = x;
   for (let i = 0; i < 20; i++) slow = slow.sin();
   const session = await Session.open(exportOnnx({ y: slow }), { threads: 2, lanes: 2 });
-  const done: string[] = [];
+  let done: string[] = [];
   const ask = async (name: string, rows: number) => {
     const { y } = await session.run({ x: new Float32Array(2 * rows) });
     assert.equal(y.data.length, 2 * rows);
     done.push(name);
   };
+  await Promise.all([ask("first", 1), ask("second", 1)]); // opens both lanes
+  done = [];
   await Promise.all([ask("long", 1_000_000), ask("short", 1)]);
   assert.deepEqual(done, ["short", "long"]);
   await session.close();

@@ -34,42 +34,44 @@ const MOST_SPARE = 8; // arrays kept for the next runs
 export const buffersOf = (feeds: Feeds): ArrayBuffer[] =>
   Object.values(feeds).map((feed) => (ArrayBuffer.isView(feed) ? feed : feed.data).buffer as ArrayBuffer);
 
-/** A worker that has the models open. */
+/** A worker that runs the models. */
 interface Lane {
   worker: WorkerClient;
   running: number; // or waiting there
+  opened: Set<number>; // models
 }
+
+/** The bytes of a model file, or what makes them when they are first needed. */
+export type ModelSource = Uint8Array | (() => Uint8Array);
 
 /** A model ready to run, in a worker or several: the caller's thread stays free while it computes. */
 export class Session {
+  /** What the first model reads and gives, if its bytes were given. */
+  inputs: readonly string[] = [];
+  outputs: readonly string[] = [];
+  private readonly lanes: Lane[] = [];
+  private readonly most: number; // lanes
   private readonly spare: ArrayBuffer[] = []; // that were lent and came back
 
   private constructor(
-    private readonly lanes: readonly Lane[],
-    readonly inputs: readonly string[],
-    readonly outputs: readonly string[],
-  ) {}
-
-  /** Loads a model file's bytes, or those of several models with the same inputs and outputs. */
-  static async open(models: Uint8Array | readonly Uint8Array[], options: SessionOptions = {}): Promise<Session> {
-    const list = models instanceof Uint8Array ? [models] : models;
+    private readonly models: ModelSource[],
+    private readonly options: SessionOptions,
+  ) {
     const threads = options.threads || processors();
-    const count = Math.max(1, Math.min(options.lanes ?? 1, threads));
-    const each = { ...options, threads: count === 1 ? options.threads : Math.ceil(threads / count) };
-    const workers = Array.from({ length: count }, () => startWorker("tensor/session-worker"));
+    this.most = Math.max(1, Math.min(options.lanes ?? 1, threads));
+    if (this.most > 1) this.options = { ...options, threads: Math.ceil(threads / this.most) };
+  }
+
+  /** Opens a model, or several with the same inputs and outputs; all but a first one of bytes when they are first run. */
+  static async open(models: ModelSource | readonly ModelSource[], options: SessionOptions = {}): Promise<Session> {
+    const session = new Session(Array.isArray(models) ? [...models] : [models as ModelSource], options);
+    const lane = session.addLane();
     try {
-      const [{ inputs, outputs }] = await Promise.all(
-        workers.map((worker) =>
-          worker.call<{ inputs: string[]; outputs: string[] }>("open", { models: list, options: each }),
-        ),
-      );
-      return new Session(
-        workers.map((worker) => ({ worker, running: 0 })),
-        inputs,
-        outputs,
-      );
+      if (session.models[0] instanceof Uint8Array) Object.assign(session, await session.openModel(lane, 0));
+      else await lane.worker.call("loadRuntime", options);
+      return session;
     } catch (error) {
-      await Promise.all(workers.map((worker) => worker.close()));
+      await session.close();
       throw error;
     }
   }
@@ -77,14 +79,16 @@ export class Session {
   /** Runs a model once. Arrays are copied unless they are lent, so the caller may use them again at once. */
   async run(feeds: Feeds, { model = 0, lend = false }: RunOptions = {}): Promise<Record<string, TensorData>> {
     const lent = lend ? buffersOf(feeds) : [];
-    const lane = this.lanes.reduce((best, each) => (each.running < best.running ? each : best));
+    const lane = this.freeLane();
     lane.running++;
     try {
-      const answer = await lane.worker.call<{ results: Record<string, TensorData>; returned: ArrayBuffer[] }>(
+      const opening = lane.opened.has(model) ? undefined : this.openModel(lane, model);
+      const running = lane.worker.call<{ results: Record<string, TensorData>; returned: ArrayBuffer[] }>(
         "run",
         { feeds, model, lend },
         lent,
       );
+      const [, answer] = await Promise.all([opening, running]); // a model that cannot be opened fails first
       this.spare.push(...answer.returned);
       if (this.spare.length > MOST_SPARE) this.spare.splice(0, this.spare.length - MOST_SPARE);
       return answer.results;
@@ -106,5 +110,25 @@ export class Session {
 
   async close(): Promise<void> {
     await Promise.all(this.lanes.map(({ worker }) => worker.close()));
+  }
+
+  private addLane(): Lane {
+    const lane = { worker: startWorker("tensor/session-worker"), running: 0, opened: new Set<number>() };
+    this.lanes.push(lane);
+    return lane;
+  }
+
+  /** The lane with the least to do; a new one if all have something to do and there may be more. */
+  private freeLane(): Lane {
+    const best = this.lanes.reduce((best, each) => (each.running < best.running ? each : best));
+    return best.running > 0 && this.lanes.length < this.most ? this.addLane() : best;
+  }
+
+  private openModel({ worker, opened }: Lane, index: number): Promise<{ inputs: string[]; outputs: string[] }> {
+    opened.add(index);
+    const source = this.models[index];
+    const model = typeof source === "function" ? source() : source;
+    this.models[index] = model;
+    return worker.call("open", { index, model, options: this.options });
   }
 }

@@ -6,9 +6,10 @@ import { BatchingEvaluator, type Fit } from "./batching.js";
 
 /** Answers with the number of the position's moves, when it is told to. */
 class SlowFit implements Fit {
-  readonly batchSize = 8;
   readonly runs: { count: number; finish(): void; fail(): void }[] = [];
   closed = false;
+
+  constructor(readonly batchSize = 8) {}
 
   keyOf = (position: Position) => String(position.key);
 
@@ -46,21 +47,22 @@ test("questions of many are answered in one run, each with its own answer", asyn
 });
 
 test("a full batch leaves at once, and no run is larger than a batch", async () => {
-  const fit = new SlowFit();
+  const fit = new SlowFit(6);
   const evaluator = new BatchingEvaluator(fit);
   const all = evaluator.evaluate(positions);
   assert.deepEqual(
     fit.runs.map(({ count }) => count),
-    [8, 8],
+    [6, 6, 6],
   );
   fit.runs[0].finish();
   fit.runs[1].finish();
+  fit.runs[2].finish();
   await turn();
   assert.deepEqual(
     fit.runs.map(({ count }) => count),
-    [8, 8, 4],
+    [6, 6, 6, 2],
   );
-  fit.runs[2].finish();
+  fit.runs[3].finish();
   assert.equal((await all).length, 20);
 });
 

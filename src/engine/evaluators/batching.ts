@@ -21,7 +21,7 @@ interface Question {
 }
 
 const REMEMBERED = 65_536; // answers, some 50 MB
-const RUNS = 2; // under way: the next waits in the worker while we read the answers of the last
+const RUNS = 3; // under way: two are computed, and the next waits in a worker while we read the answers of the last
 
 /**
  * Puts the questions of all who ask together into batches, and remembers the answers used last. Whoever waits for an

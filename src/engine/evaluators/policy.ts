@@ -3,7 +3,7 @@ import type { Position } from "#chess";
 import { MOVE_TABLES } from "#encodings";
 import type { Inference } from "#models";
 import type { Evaluation } from "#search";
-import { exportOnnx, Session } from "#tensor";
+import { convolves, exportOnnx, Session } from "#tensor";
 import type { Fit } from "./batching.js";
 import { softmax } from "./softmax.js";
 
@@ -32,9 +32,9 @@ export const LANES = 2;
 /** Opens a network for batches of any size; `modelFor` says which model is the faster one for so many positions. */
 export async function openNetwork({ outputs }: Inference, { threads, steady = false, model }: FitOptions) {
   if (model) return { session: await Session.open(model, { threads, lanes: LANES }), modelFor: () => 0 };
-  const [products, planes] = [exportOnnx(outputs, { products: true }), exportOnnx(outputs)];
-  const both = runtimeConvolves && !steady && planes.length !== products.length; // equal without convolutions
-  const session = await Session.open(both ? [products, planes] : [products], { threads, lanes: LANES });
+  const both = runtimeConvolves && !steady && convolves(outputs);
+  const models = [() => exportOnnx(outputs, { products: true }), () => exportOnnx(outputs)];
+  const session = await Session.open(models, { threads, lanes: LANES });
   return { session, modelFor: (positions: number) => (both && positions < PRODUCTS_FROM ? 1 : 0) };
 }
 

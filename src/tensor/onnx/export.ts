@@ -1,4 +1,4 @@
-import type { Tensor } from "../graph.js";
+import { nodesOf, type Tensor } from "../graph.js";
 import { Emitter } from "./emit.js";
 import { type OnnxModel, writeOnnx } from "./model.js";
 import { simplify } from "./simplify.js";
@@ -18,3 +18,7 @@ export function exportOnnx(
   const model = new Emitter("inference", products).finish(results);
   return writeOnnx(simplified ? simplify(model) : model);
 }
+
+/** Whether there are convolutions, so that `products` makes another model. */
+export const convolves = (results: Readonly<Record<string, Tensor>>): boolean =>
+  nodesOf(Object.values(results)).some(({ op }) => op === "conv3x3");
