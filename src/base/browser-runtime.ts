@@ -7,5 +7,5 @@ export async function loadRuntime(device: string): Promise<Runtime> {
   const runtime = await (device === "cpu" ? import("onnxruntime-web/wasm") : import("onnxruntime-web"));
   runtime.env.wasm.wasmPaths = beside("ort/").href;
   if (!globalThis.crossOriginIsolated) runtime.env.wasm.numThreads = 1; // threads need shared memory
-  return runtime as unknown as Runtime;
+  return runtime;
 }

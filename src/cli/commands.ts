@@ -44,6 +44,7 @@ const FILES: Record<string, () => Promise<{ default: Command }>> = {
   "bench loop": () => import("./bench/loop.js"),
   "bench nnue": () => import("./bench/nnue.js"),
   "bench infer": () => import("./bench/infer.js"),
+  "bench decoder": () => import("./bench/decoder.js"),
   "bench moves": () => import("./bench/moves.js"),
   "bench search": () => import("./bench/search.js"),
   "bench mcts": () => import("./bench/mcts.js"),

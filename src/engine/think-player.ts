@@ -2,6 +2,7 @@ import { UserError } from "#base";
 import { DECODER, readNetwork } from "#models";
 import { THINK_OPTIONS, Think } from "#search";
 import { DecoderWriter } from "./decoder-writer.js";
+import { PLAYING_FAMILIES } from "./families.js";
 import { readNetworkFile } from "./network-file.js";
 import { EVALUATOR_OPTIONS } from "./network-options.js";
 import type { SearchKind } from "./search-player.js";
@@ -14,7 +15,7 @@ export const THINK: SearchKind<Think, typeof OPTIONS> = {
   opening: ["threads"],
   async open(name, { threads, ...settings }) {
     const { bytes, path, family } = await readNetworkFile(name);
-    if (family !== "decoder")
+    if (!PLAYING_FAMILIES[family].searches.includes("think"))
       throw new UserError(
         "PLAYER_SEARCH",
         `${path}: only networks of the family decoder can think; this is one of ${family}.`,

@@ -3,6 +3,7 @@ import { parseFen, START_FEN } from "#chess";
 import { BOARD_TOKENS, encodeBoard68, tokenId } from "#encodings";
 import { DECODER, DECODER_SIZES, type Decoder, DecoderReader, NO_SLOT, POSITION_TOKENS, prefixMask } from "#models";
 import { constant, exportOnnx, input, Session } from "#tensor";
+import { command } from "../command.js";
 
 const CONTEXT = 500; // tokens
 const MOVE = tokenId("e2e4");
@@ -21,8 +22,8 @@ async function quickest(run: () => Promise<unknown>, seconds: number): Promise<n
 }
 
 /** Reads a token behind CONTEXT others, both passes and all heads, with caches and by reading everything again. */
-export async function benchReading(seconds: number, threads: number, network?: Decoder) {
-  const decoder = network ?? DECODER.build(DECODER_SIZES.small, new Random(1));
+async function benchReading(seconds: number, threads: number) {
+  const decoder = DECODER.build(DECODER_SIZES.small, new Random(1));
   const board = new Uint16Array(BOARD_TOKENS);
   encodeBoard68(parseFen(START_FEN), board);
   const reader = await DecoderReader.open(decoder, { threads });
@@ -74,3 +75,23 @@ function readAll(network: Decoder) {
     draw: network.expectedDraw(network.draw.apply(prefix)),
   };
 }
+
+export default command({
+  name: "bench decoder",
+  summary: "Time how fast a decoder reads tokens, with its caches and without.",
+  details: "A decoder of size small with random weights reads one more token after 500 others.",
+  examples: ["tabiya bench decoder", "tabiya bench decoder --threads 1 --json"],
+  options: {
+    seconds: { type: "number", default: 3, minimum: 0.01, help: "time to measure for" },
+    threads: { type: "integer", default: 0, minimum: 0, help: "threads of the network; 0: one per core" },
+  },
+  async run({ seconds, threads }, { print }) {
+    const reading = await benchReading(seconds, threads);
+    const { cached, cachedBoards, uncached } = reading.tokensPerSecond;
+    print(
+      `decoder (small, random weights) after ${reading.context} tokens: ${cached} tokens/s with caches ` +
+        `(${cachedBoards} for whole boards), ${uncached} without: ${reading.ratio} times as fast`,
+    );
+    return reading;
+  },
+});

@@ -1,19 +1,18 @@
-import { listFolder, readBytes } from "#base";
 import { parseFen, START_FEN } from "#chess";
-import { type NnueWeights, readNnueNetwork } from "#formats";
+import { PLAYING_FAMILIES, readNetworkFile } from "#engine";
+import type { NnueWeights } from "#formats";
 import {
-  findWeights,
   inferenceOf,
-  loadNetwork,
   nnueName,
   nnueRate,
+  type RunnableNetwork,
   randomPositions,
+  readRunnable,
   syntheticHalfKp,
   syntheticWide,
 } from "#models";
 import { exportOnnx, type Feeds, Session } from "#tensor";
 import { command } from "../command.js";
-import { benchReading } from "./decoder.js";
 
 const BATCH = 64; // positions
 
@@ -31,16 +30,15 @@ async function timeRuns(session: Session, batches: readonly Feeds[], seconds: nu
 }
 
 /** A network that ONNX Runtime runs: one position alone, and in a batch; the way to the worker and back included. */
-async function benchGraph(path: string, seconds: number, threads: number) {
-  const { family, network } = await loadNetwork(await findWeights(path));
+async function benchGraph(name: string, { family, network, model }: RunnableNetwork, seconds: number, threads: number) {
   const { outputs, feeds } = inferenceOf(family, network);
-  const session = await Session.open(exportOnnx(outputs), { threads });
+  const session = await Session.open(model ?? exportOnnx(outputs), { threads });
   try {
     const one = await timeRuns(session, feeds([parseFen(START_FEN)]), seconds / 2);
     const many = await timeRuns(session, feeds(randomPositions(BATCH, 1)), seconds / 2);
     const rounded = (ms: number) => Number(ms.toFixed(3));
     return {
-      name: path,
+      name,
       architecture: family,
       positionMs: rounded(one[0]),
       positionMedianMs: rounded(one[one.length >> 1]),
@@ -52,22 +50,13 @@ async function benchGraph(path: string, seconds: number, threads: number) {
   }
 }
 
-const isGraph = async (path: string): Promise<boolean> =>
-  /\.(safetensors|pb|pb\.gz)$/i.test(path) || (await listFolder(path)) !== undefined;
-
 export default command({
   name: "bench infer",
   summary: "Time networks: milliseconds a position of a checkpoint, or evaluations a second of an NNUE file.",
   details:
     "An NNUE network is timed on one thread, update of the first layer included. Without a network, two untrained ones are\n" +
-    "timed: HalfKP 256x2-32-32-1 and 768 -> 256x2 -> 1. The name decoder times a decoder of the size small with random\n" +
-    "weights: tokens a second behind 500 others, with caches and without.",
-  examples: [
-    "tabiya bench infer",
-    "tabiya bench infer decoder --json",
-    "tabiya bench infer net.nnue --json",
-    "tabiya bench infer runs/a --threads 1",
-  ],
+    "timed: HalfKP 256x2-32-32-1 and 768 -> 256x2 -> 1.",
+  examples: ["tabiya bench infer", "tabiya bench infer net.nnue --json", "tabiya bench infer runs/a --threads 1"],
   arguments: { nets: { type: "strings", help: "network files, runs or checkpoints", optional: true } },
   options: {
     seconds: { type: "number", default: 3, minimum: 0.01, help: "time for each network" },
@@ -81,22 +70,14 @@ export default command({
       print(`${name} (${architecture}): ${(evaluationsPerSecond / 1e6).toFixed(2)} M evaluations/s`);
       results.push({ name, architecture, evaluationsPerSecond });
     };
-    let reading: Awaited<ReturnType<typeof benchReading>> | undefined;
     for (const path of nets) {
-      if (path === "decoder") {
-        reading = await benchReading(seconds, threads);
-        const { cached, cachedBoards, uncached } = reading.tokensPerSecond;
-        print(
-          `decoder (small, random weights) behind ${reading.context} tokens: ${cached} tokens/s with caches ` +
-            `(${cachedBoards} of boards), ${uncached} without: ${reading.ratio} times as fast`,
-        );
+      const file = await readNetworkFile(path);
+      const { nnue } = PLAYING_FAMILIES[file.family];
+      if (nnue) {
+        timeNnue(path, nnue(file));
         continue;
       }
-      if (!(await isGraph(path))) {
-        timeNnue(path, readNnueNetwork(await readBytes(path), path));
-        continue;
-      }
-      const timed = await benchGraph(path, seconds, threads);
+      const timed = await benchGraph(path, readRunnable(file.bytes, file.path), seconds, threads);
       print(
         `${path} (${timed.architecture}): ${timed.positionMs} ms a position alone (median ${timed.positionMedianMs}), ` +
           `${timed.batchedPositionMs} ms in batches of ${BATCH}`,
@@ -107,10 +88,7 @@ export default command({
       timeNnue("synthetic HalfKP", syntheticHalfKp(1));
       timeNnue("synthetic 768", syntheticWide(1));
     }
-    return {
-      rates: Object.fromEntries(results.map((r) => [r.name, r.evaluationsPerSecond])),
-      networks: results,
-      ...(reading && { decoder: reading }),
-    };
+    const rates = Object.fromEntries(results.map((r) => [r.name, r.evaluationsPerSecond]));
+    return { rates, networks: results };
   },
 });

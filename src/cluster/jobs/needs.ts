@@ -91,7 +91,7 @@ export async function benchSignature(): Promise<number> {
 
 /** The families of networks that can be played here. */
 export const playableFamilies = (hasRuntime: boolean): string[] =>
-  Object.keys(PLAYING_FAMILIES).filter((family) => hasRuntime || family === "nnue");
+  Object.entries(PLAYING_FAMILIES).flatMap(([family, { needsRuntime }]) => (hasRuntime || !needsRuntime ? family : []));
 
 /** What an engine answers to a few questions, as a short hash: other versions answer otherwise. */
 export async function engineSignature(command: string): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Calibrated } from "#base";
 import { findMistakes, type JudgedPosition, openSets } from "#data";
-import { resolvePlayer } from "#engine";
+import { quickSearchOf, resolvePlayer } from "#engine";
 import { findWeights, loadNetwork } from "#models";
 import { type Judgement, resolveRecipe, settingsOf, taskOf } from "#training";
 import type { RunFacts } from "./compare.js";
@@ -40,7 +40,7 @@ export async function judgePositions(
     files: [file],
     isUnseen,
   } = await judgingFiles(run, options);
-  const player = await resolvePlayer(`${checkpoint}@${config.family === "nnue" ? "ab" : "none"}`);
+  const player = await resolvePlayer(`${checkpoint}@${quickSearchOf(String(config.family))}`);
   try {
     const positions = await findMistakes(player, file, {
       sample: options.sample,

@@ -1,4 +1,5 @@
 import { findProgram } from "#base";
+import { quickSearchOf } from "#engine";
 import { shippedNets } from "#models";
 import type { PlayerChoice } from "../protocol/answers.js";
 import type { Runs } from "./runs.js";
@@ -14,11 +15,11 @@ export class Players {
   async list(): Promise<PlayerChoice[]> {
     const nets = await shippedNets();
     const shipped = nets.map(({ family, summary }) => ({
-      text: family === "nnue" ? "nnue@ab" : `${family}@none`,
+      text: `${family}@${quickSearchOf(family)}`,
       about: summary,
     }));
     const trained = (await this.runs.trained()).map(({ path, family, state }) => ({
-      text: `${path}@${family === "nnue" ? "ab" : "none"}`,
+      text: `${path}@${quickSearchOf(family)}`,
       about: `${family} of a run here (${state})`,
     }));
     this.engines ??= this.findEngines();
