@@ -27,6 +27,9 @@ export interface TextOption extends Named {
 }
 export type Option = CheckOption | NumberOption | ChoiceOption | TextOption;
 
+/** How evenly moves are drawn, which more than one search lets its user choose; 0 takes the best. */
+export const TEMPERATURE = { type: "number", default: 0, min: 0, max: 10, uci: "Temperature" } as const;
+
 /** Options by name, as `cpuct` or `hash`. */
 export type OptionTable = Readonly<Record<string, Option>>;
 

@@ -1,16 +1,15 @@
 // Looking inside networks on the built page: what each family shows, four of them at once, a game reviewed.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, test } from "vitest";
+import { test } from "vitest";
 import { Random } from "#base";
 import { DECODER_SIZES, Decoder, MOE_SIZES, Moe, networkBytes, RESIDUAL_SIZES, Residual } from "#models";
-import { browserPath, click, moves, Studio, type, waitForPlies } from "./studio.js";
+import { browserPath, click, moves, type Studio, type, useStudio, waitForPlies } from "./studio.js";
 
 let studio: Studio;
-beforeAll(async () => {
-  if (browserPath) studio = await Studio.open();
+useStudio((opened) => {
+  studio = opened;
 });
-afterAll(() => studio?.close());
 
 const check = test.skipIf(!browserPath);
 const file = (name: string, bytes: Uint8Array) => ({

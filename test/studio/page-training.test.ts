@@ -5,20 +5,17 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, test } from "vitest";
+import { afterAll, test } from "vitest";
 import { Random } from "#base";
 import { exportNetwork, RESIDUAL_SIZES, Residual, randomPositions } from "#models";
-import { browserPath, Studio, type, waitForPlies } from "./studio.js";
+import { browserPath, type Studio, type, useStudio, waitForPlies } from "./studio.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-page-training-"));
 let studio: Studio;
-beforeAll(async () => {
-  if (browserPath) studio = await Studio.open();
+useStudio((opened) => {
+  studio = opened;
 });
-afterAll(async () => {
-  await studio?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.skipIf(!browserPath)(
   "games dropped on the page become a network that beats random moves, plays here and in the terminal, and comes back",

@@ -1,14 +1,13 @@
 // The page under a thumb: tabs that are swiped, a first tap that shows and a second that plays; and tabs nobody sees.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, test } from "vitest";
-import { browserPath, moves, Studio, type, waitForPlies } from "./studio.js";
+import { afterEach, test } from "vitest";
+import { browserPath, moves, type Studio, type, useStudio, waitForPlies } from "./studio.js";
 
 let studio: Studio;
-beforeAll(async () => {
-  if (browserPath) studio = await Studio.open();
+useStudio((opened) => {
+  studio = opened;
 });
-afterAll(() => studio?.close());
 afterEach(() => assert.deepEqual(studio?.problems ?? [], []));
 
 const check = test.skipIf(!browserPath);

@@ -2,14 +2,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, test } from "vitest";
-import { browserPath, click, drag, moves, Studio, squareAt, type, waitForPlies } from "./studio.js";
+import { afterEach, test } from "vitest";
+import { browserPath, click, drag, moves, type Studio, squareAt, type, useStudio, waitForPlies } from "./studio.js";
 
 let studio: Studio;
-beforeAll(async () => {
-  if (browserPath) studio = await Studio.open();
+useStudio((opened) => {
+  studio = opened;
 });
-afterAll(() => studio?.close());
 afterEach(() => assert.deepEqual(studio?.problems ?? [], []));
 
 const check = test.skipIf(!browserPath);

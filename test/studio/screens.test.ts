@@ -1,8 +1,8 @@
 // Every view in both widths and themes: no serious finding of axe, and a picture of each for people to look at.
 import assert from "node:assert/strict";
 import { AxeBuilder } from "@axe-core/playwright";
-import { afterAll, beforeAll, test } from "vitest";
-import { browserPath, Studio, type, waitForPlies } from "./studio.js";
+import { test } from "vitest";
+import { browserPath, type Studio, type, useStudio, waitForPlies } from "./studio.js";
 
 const VIEWS = ["play", "inside", "train", "judge", "puzzles", "networks"];
 const SIZES = {
@@ -11,10 +11,9 @@ const SIZES = {
 };
 
 let studio: Studio;
-beforeAll(async () => {
-  if (browserPath) studio = await Studio.open();
+useStudio((opened) => {
+  studio = opened;
 });
-afterAll(() => studio?.close());
 
 for (const [size, options] of Object.entries(SIZES)) {
   for (const colorScheme of ["dark", "light"] as const) {

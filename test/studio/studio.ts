@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
 import { ARGS, browserPath } from "../chromium.js";
 
 export { browserPath };
@@ -20,6 +21,17 @@ const TYPES: Record<string, string> = {
 };
 const FOLDER = "/some/folder/";
 const SHOTS = "work/screenshots"; // not kept by git
+
+/** Opens the page before the tests of a file, if there is a browser, and closes it after them. */
+export function useStudio(take: (studio: Studio) => void): void {
+  let opened: Studio | undefined;
+  beforeAll(async () => {
+    if (!browserPath) return;
+    opened = await Studio.open();
+    take(opened);
+  });
+  afterAll(() => opened?.close());
+}
 
 export class Studio {
   readonly problems: string[] = []; // errors of pages, and requests to anywhere else

@@ -1,4 +1,4 @@
-import type { OptionTable, OptionValues } from "../options.js";
+import { type OptionTable, type OptionValues, TEMPERATURE } from "../options.js";
 
 /** Everything about the tree search that can be chosen. docs/mcts.md says what each is good for. */
 export const MCTS_OPTIONS = {
@@ -70,11 +70,7 @@ export const MCTS_OPTIONS = {
     help: "how evenly the noise is spread over the moves; smaller is spikier",
   },
   temperature: {
-    type: "number",
-    default: 0,
-    min: 0,
-    max: 10,
-    uci: "Temperature",
+    ...TEMPERATURE,
     help: "0 plays the best move; 1 draws a move by its share of the visits, more evens them out",
   },
   temperatureMoves: {

@@ -1,4 +1,4 @@
-import type { OptionTable, OptionValues } from "../options.js";
+import { type OptionTable, type OptionValues, TEMPERATURE } from "../options.js";
 
 /** Everything about thinking that can be chosen. docs/decoder.md says what each is good for. */
 export const THINK_OPTIONS = {
@@ -12,11 +12,7 @@ export const THINK_OPTIONS = {
   variations: { type: "integer", default: 3, min: 0, max: 32, help: "most variations a thought may have" },
   depth: { type: "integer", default: 5, min: 1, max: 32, help: "most moves of a variation" },
   temperature: {
-    type: "number",
-    default: 0,
-    min: 0,
-    max: 10,
-    uci: "Temperature",
+    ...TEMPERATURE,
     help: "0 thinks of and plays the likeliest moves; else they are drawn, by share ^ (1 / temperature)",
   },
   trust: {

@@ -1,5 +1,5 @@
 import { apply, constant, type Op, type Signature, type Tensor } from "../graph.js";
-import { array64 } from "../reference.js";
+import { type Array64, array64 } from "../reference.js";
 import { lines } from "./reduce.js";
 
 const epsilonOf = (node: { attributes: { epsilon?: unknown } }) => node.attributes.epsilon as number;
@@ -13,6 +13,12 @@ const normed = ({ shape, dtype }: Tensor): Signature[] => [
   { shape, dtype },
   { shape: shape.with(-1, 1), dtype },
 ];
+
+/** The same of rows that were computed in plain loops. */
+const joinRows = ({ shape }: Array64, rows: readonly { y: number[]; inverse: number }[]): Array64[] => [
+  array64(shape, rows.flatMap(({ y }) => y)),
+  array64(shape.with(-1, 1), rows.map(({ inverse }) => inverse)),
+]; // biome-ignore format: one line each
 
 export const NORMS = {
   /** (x, scale, bias) -> y, inverse standard deviation; over the last axis. */
@@ -50,16 +56,7 @@ export const NORMS = {
         const inverse = 1 / Math.sqrt(row.reduce((sum, v) => sum + (v - mean) ** 2, 0) / c + epsilonOf(node));
         return { y: row.map((v, i) => (v - mean) * inverse * scale.data[i] + bias.data[i]), inverse };
       });
-      return [
-        array64(
-          x.shape,
-          rows.flatMap((row) => row.y),
-        ),
-        array64(
-          x.shape.with(-1, 1),
-          rows.map((row) => row.inverse),
-        ),
-      ];
+      return joinRows(x, rows);
     },
   },
   /** (x, scale) -> y, inverse root mean square. */
@@ -90,16 +87,7 @@ export const NORMS = {
         const inverse = 1 / Math.sqrt(row.reduce((sum, v) => sum + v * v, 0) / c + epsilonOf(node));
         return { y: row.map((v, i) => v * inverse * scale.data[i]), inverse };
       });
-      return [
-        array64(
-          x.shape,
-          rows.flatMap((row) => row.y),
-        ),
-        array64(
-          x.shape.with(-1, 1),
-          rows.map((row) => row.inverse),
-        ),
-      ];
+      return joinRows(x, rows);
     },
   },
 } satisfies Record<string, Op>;
