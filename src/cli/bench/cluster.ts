@@ -9,33 +9,44 @@ import { withFolder } from "../cluster.js";
 import { command, type Io } from "../command.js";
 
 const CORES = 2; // threads here, workers there
-const GAME: ContestInput = {
+const WARM_UP = { games: CORES, nodes: 1_000 };
+
+/** Games of the search that needs no network. */
+const gamesOf = (games: number, nodes: number, seed: number): ContestInput => ({
   kind: "match",
-  players: ["builtin@ab:5000", "builtin@ab:5000"],
+  players: [`builtin@ab:${nodes}`, `builtin@ab:${nodes}`],
   adjudication: { maxMoves: 60 },
   openings: { randomPlies: 8 },
-};
+  games,
+  seed,
+});
 
 export default command({
   name: "bench cluster",
-  summary: "Measure what a Redis between the work and its workers costs: throughput, dispatch, memory.",
+  summary: "Measure the overhead of Redis between commands and workers: throughput, dispatch, memory.",
   details:
     "The same games are played by two threads of this program and by two workers on a Redis that it starts (redis-server must be\n" +
-    "installed), in turns. Then tiny jobs are sent, to see how many a second can be, and whether Redis grows by them.",
-  examples: ["tabiya bench cluster", "tabiya bench cluster --games 0 --jobs 0 --memory-jobs 100000 --json"],
+    "installed), in turns. A job should take at least ten seconds, as real ones take one or two minutes. Then tiny jobs are sent, to see how many per second are possible, and whether Redis grows.",
+  examples: [
+    "tabiya bench cluster",
+    "tabiya bench cluster --games 24 --games-per-job 6 --turns 1 --jobs 0",
+    "tabiya bench cluster --games 0 --jobs 0 --memory-jobs 100000 --json",
+  ],
   options: {
-    games: { type: "integer", minimum: 0, default: 40, help: "games of each turn; 0: none" },
-    turns: { type: "integer", minimum: 1, default: 3, help: "turns of both" },
+    games: { type: "integer", minimum: 0, default: 8, help: "games of each turn; 0: none" },
+    nodes: { type: "integer", minimum: 1, default: 100_000, help: "nodes a move" },
+    gamesPerJob: { type: "integer", minimum: 1, default: 1, help: "games of one job" },
+    turns: { type: "integer", minimum: 1, default: 2, help: "turns of both" },
     jobs: { type: "integer", minimum: 0, default: 10_000, help: "tiny jobs for the rate of dispatch; 0: none" },
     memoryJobs: { type: "integer", minimum: 0, default: 0, help: "tiny jobs for the memory of Redis, as 100000" },
   },
 
-  run: ({ games, turns, jobs, memoryJobs }, io) =>
-    withCluster(io, async (cluster, threads) => {
-      const throughput = games > 0 ? await compare(cluster, threads, games, turns, io) : undefined;
+  run: ({ games, nodes, gamesPerJob, turns, jobs, memoryJobs }, io) =>
+    withCluster(gamesPerJob, io, async (cluster, threads) => {
+      const throughput = games > 0 ? await compare(cluster, threads, { games, nodes, gamesPerJob, turns }, io) : undefined; // biome-ignore format: one line
       if (throughput) {
-        const { embedded, redis, share } = throughput;
-        io.print(`${games} games: ${embedded.toFixed(2)} s by ${CORES} threads, ${redis.toFixed(2)} s by ${CORES} workers through Redis: ${(100 * share).toFixed(1)} % of the throughput`); // biome-ignore format: a sentence
+        const { embedded, redis, share, jobSeconds } = throughput;
+        io.print(`${games} games in jobs of ${jobSeconds.toFixed(1)} s: ${embedded.toFixed(2)} s by ${CORES} threads, ${redis.toFixed(2)} s by ${CORES} workers through Redis: ${(100 * share).toFixed(1)} % of the throughput`); // biome-ignore format: a sentence
       }
       const dispatch = jobs > 0 ? await send(cluster, 0, jobs, io) : undefined;
       if (dispatch) io.print(`${jobs} tiny jobs in ${dispatch.seconds.toFixed(1)} s: ${dispatch.perSecond.toFixed(0)} jobs/s`); // biome-ignore format: a sentence
@@ -45,21 +56,37 @@ export default command({
     }),
 });
 
-/** The same games in turns; the median time of each way. */
-async function compare(cluster: BullTransport, threads: Transport, games: number, turns: number, io: Io) {
-  const [embedded, redis]: [number[], number[]] = [[], []];
-  const play = async (transport: Transport, seed: number) =>
-    (await runContest({ ...GAME, games, seed }, { play: playContestByJobs(transport), signal: io.signal })).seconds;
-  for (let turn = 0; turn <= turns; turn++) {
+interface Turns {
+  games: number;
+  nodes: number;
+  gamesPerJob: number;
+  turns: number;
+}
+
+/** The same games both ways in turns, each way first in every other turn; the seconds of all turns together. */
+async function compare(
+  cluster: BullTransport,
+  threads: Transport,
+  { games, nodes, gamesPerJob, turns }: Turns,
+  io: Io,
+) {
+  const play = async (transport: Transport, spec: ContestInput) =>
+    (await runContest(spec, { play: playContestByJobs(transport), signal: io.signal })).seconds;
+  for (const transport of [threads, cluster]) await play(transport, gamesOf(WARM_UP.games, WARM_UP.nodes, 1));
+  const [embeddedSeconds, redisSeconds]: [number[], number[]] = [[], []];
+  for (let turn = 1; turn <= turns; turn++) {
     io.progress(`turn ${turn} of ${turns}`);
-    const taken = [await play(threads, turn + 1), await play(cluster, turn + 1)];
-    if (turn === 0) continue; // both warm up
-    embedded.push(taken[0]);
-    redis.push(taken[1]);
+    const spec = gamesOf(games, nodes, turn);
+    const ways = [
+      async () => embeddedSeconds.push(await play(threads, spec)),
+      async () => redisSeconds.push(await play(cluster, spec)),
+    ];
+    for (const way of turn % 2 === 1 ? ways : ways.reverse()) await way();
   }
-  const median = (list: number[]) => list.sort((a, b) => a - b)[list.length >> 1];
-  const [alone, spread] = [median(embedded), median(redis)];
-  return { embedded: alone, redis: spread, share: alone / spread, embeddedSeconds: embedded, redisSeconds: redis };
+  const sum = (list: readonly number[]) => list.reduce((total, seconds) => total + seconds, 0);
+  const [embedded, redis] = [sum(embeddedSeconds), sum(redisSeconds)];
+  const jobSeconds = (CORES * embedded) / (turns * Math.ceil(games / gamesPerJob));
+  return { embedded, redis, share: embedded / redis, jobSeconds, embeddedSeconds, redisSeconds };
 }
 
 const SPEC = parseContest({ kind: "match", players: ["random", "random"], adjudication: { maxMoves: 1 } });
@@ -91,7 +118,11 @@ async function grow(cluster: BullTransport, jobs: number, io: Io) {
 }
 
 /** A Redis of our own with two workers, and two threads; all of it ends with the work. */
-async function withCluster<T>(io: Io, work: (cluster: BullTransport, threads: Transport) => Promise<T>): Promise<T> {
+async function withCluster<T>(
+  itemsPerJob: number,
+  io: Io,
+  work: (cluster: BullTransport, threads: Transport) => Promise<T>,
+): Promise<T> {
   if (!(await findProgram("redis-server")))
     throw new UserError("REDIS_MISSING", "redis-server is not installed, as by apt-get install redis-server.");
   return withFolder(async (folder) => {
@@ -112,7 +143,7 @@ async function withCluster<T>(io: Io, work: (cluster: BullTransport, threads: Tr
       const url = `redis://127.0.0.1:${port}`;
       for (let i = 0; i < CORES; i++)
         await start(process.execPath, [process.argv[1], "worker", "--cluster", url, "--capacity", "1"], "ready");
-      const cluster = await BullTransport.open(url, { itemsPerJob: 1, note: io.note });
+      const cluster = await BullTransport.open(url, { itemsPerJob, note: io.note });
       try {
         return await work(cluster, threads);
       } finally {
