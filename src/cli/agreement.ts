@@ -7,11 +7,11 @@ import { readLimits, THINKING_OPTIONS } from "./thinking.js";
 
 export default command({
   name: "agreement",
-  summary: "Say how far a player agrees with games or labels it has not seen: moves, values, expectations.",
+  summary: "Measure how well a player agrees with games or labels it has not seen: moves, values, win probabilities.",
   details:
-    "From games (PGN): how often it plays the game's move, how far its value is from [%eval], and whether the score it\n" +
-    'expects comes true. From lines {"fen", "moves": {uci: cp}} (JSONL): whether it finds a best move, what its choice\n' +
-    "gives away, and Kendall's tau between its ranking of all moves and the labels'.",
+    "From games (PGN): how often it plays the game's move, how far its value is from [%eval], and how well its\n" +
+    'expected scores are calibrated. From lines {"fen", "moves": {uci: cp}} (JSONL): whether it finds a best move, what its choice\n' +
+    "loses, and Kendall's tau between its ranking of all moves and the labels'.",
   examples: [
     "tabiya agreement uci:stockfish games.pgn.zst --nodes 1000 --limit 2000 --top 3",
     "tabiya agreement maia-1500.pb.gz@none lichess.pgn.zst --json",
@@ -23,9 +23,9 @@ export default command({
   options: {
     limit: { type: "integer", minimum: 1, default: 1000, help: "positions" },
     perGame: { type: "integer", minimum: 1, default: 4, help: "positions drawn from a game" },
-    skip: { type: "integer", minimum: 0, default: 10, help: "plies at the beginning of a game that are left out" },
-    top: { type: "integer", minimum: 1, default: 1, help: "count also how often the move is among its N best" },
-    seed: { type: "integer", default: 1, help: "of the positions drawn" },
+    skip: { type: "integer", minimum: 0, default: 10, help: "plies to skip at the start of each game" },
+    top: { type: "integer", minimum: 1, default: 1, help: "also count how often the move is among its N best" },
+    seed: { type: "integer", default: 1, help: "seed for drawing positions" },
     ...THINKING_OPTIONS,
   },
 

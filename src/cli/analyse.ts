@@ -67,7 +67,7 @@ function formatSans(position: Position, line: readonly string[]): string {
 
 export default command({
   name: "analyse",
-  summary: "Let a player look at a position: its best moves, their scores and lines.",
+  summary: "Analyse a position: the best moves with their scores and variations.",
   examples: [
     'tabiya analyse nnue@ab --fen "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3" --multipv 3',
     "tabiya analyse uci:stockfish --depth 12 --move e4 --json",

@@ -8,13 +8,13 @@ import type { Io } from "./command.js";
 
 export const STORE_OPTION = {
   store: {
-    help: "where machines leave files for each other, the same for all: s3://BUCKET/PREFIX?endpoint=URL or a shared folder; by default the Redis",
+    help: "where machines exchange files, the same for all of them: s3://BUCKET/PREFIX?endpoint=URL or a shared folder; by default the Redis",
   },
 } as const;
 
 export const CLUSTER_OPTIONS = {
   cluster: {
-    help: "let workers on this Redis do the work, as redis://HOST:6379; by default this program does",
+    help: "have workers on this Redis do the work, e.g. redis://HOST:6379; by default it is done here",
   },
   ...STORE_OPTION,
 } as const;

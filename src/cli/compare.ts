@@ -44,9 +44,9 @@ function drawCurves({ kind, name }: MetricRow, runs: readonly RunFacts[], names:
 
 export default command({
   name: "compare",
-  summary: "Put training runs side by side: which settings differ, how their curves went, which is best.",
+  summary: "Compare training runs: which settings differ, their curves, and which is best.",
   details:
-    "Of each measured number the last value is shown, and the best where that was another; the best of all runs is marked\n" +
+    "For each metric the last value is shown, and the best one if it differs; the best of all runs is marked\n" +
     "with *. Runs that are still being trained can be compared too.",
   examples: [
     "tabiya compare runs/a runs/b",
@@ -55,8 +55,8 @@ export default command({
   ],
   arguments: { runs: { type: "strings", help: "folders of runs, or folders that hold runs" } },
   options: {
-    all: { type: "boolean", help: "show the settings that are the same too" },
-    metric: { help: "the number whose curves are drawn; loss by default" },
+    all: { type: "boolean", help: "also show the settings that are the same" },
+    metric: { help: "the metric whose curves are drawn; loss by default" },
   },
 
   async run({ runs: paths, all, metric = "loss" }, { print }) {

@@ -22,40 +22,43 @@ import { formatDuration } from "./progress.js";
 
 // Defaults are those of the spec, so that an option that was given can be told from one that was not.
 export const CONDITION_OPTIONS = {
-  tc: { help: "time control: seconds+increment, as 10+0.1, or moves/seconds, as 40/60" },
+  tc: { help: "time control: seconds+increment, e.g. 10+0.1, or moves/seconds, e.g. 40/60" },
   nodes: { type: "integer", minimum: 1, help: "nodes a move" },
   movetime: { type: "integer", minimum: 1, help: "milliseconds a move" },
   depth: { type: "integer", minimum: 1, help: "plies a move" },
-  seed: { type: "integer", help: "of the order of openings and of players that use chance; 1 by default" },
+  seed: { type: "integer", help: "seed for the order of openings and for players with randomness; 1 by default" },
   concurrency: {
     type: "integer",
     minimum: 1,
     help: "games at once; 1 by default; with --cluster as many as there are workers",
   },
-  margin: { type: "integer", minimum: 0, help: "milliseconds a move may come too late unpunished; 100 by default" },
-  resign: { help: "moves,centipawns: adjudicate a loss after N moves at least that far behind, e.g. 3,600" },
+  margin: { type: "integer", minimum: 0, help: "milliseconds by which a move may exceed the clock; 100 by default" },
+  resign: { help: "moves,centipawns: adjudicate a loss after N moves with a score at least that bad, e.g. 3,600" },
   draw: {
-    help: "from,moves,centipawns: adjudicate a draw after N moves within that score, from move FROM on, e.g. 40,8,10",
+    help: "from,moves,centipawns: adjudicate a draw after N moves with scores that close to 0, from move FROM on, e.g. 40,8,10",
   },
-  material: { help: "points,moves: adjudicate a win after N moves that many points of material ahead, e.g. 9,10" },
+  material: { help: "points,moves: adjudicate a win after N moves with that many points of extra material, e.g. 9,10" },
   maxMoves: { type: "integer", minimum: 1, help: "adjudicate a draw after N moves" },
-  resume: { type: "boolean", help: "play the games that the file lacks; starts a new one if there is none" },
+  resume: {
+    type: "boolean",
+    help: "play the games that are missing from the file; starts a new file if there is none",
+  },
   ...CLUSTER_OPTIONS,
 } as const;
 
 export const CONTEST_OPTIONS = {
   spec: { help: "JSON file that describes the contest; options override it" },
-  openings: { help: "book of openings, EPD or PGN, plain or .zip .gz .zst .bz2; each is played with both colours" },
+  openings: { help: "opening book, EPD or PGN, plain or .zip .gz .zst .bz2; each is played with both colours" },
   plies: { type: "integer", minimum: 0, help: "plies taken from each game of a PGN book; all by default" },
-  shuffle: { type: "boolean", help: "take the openings in an order drawn with --seed" },
+  shuffle: { type: "boolean", help: "use the openings in random order (--seed)" },
   ...CONDITION_OPTIONS,
   pgn: { help: "file for the games; --resume continues from it" },
 } as const;
 
 export const SPRT_OPTIONS = {
   sprt: { help: "elo0,elo1: stop when it is clear whether A gains elo1 rather than elo0, as 0,5" },
-  alpha: { type: "number", help: "how often the test may pass what gains only elo0; 0.05 by default" },
-  beta: { type: "number", help: "how often the test may fail what gains elo1; 0.05 by default" },
+  alpha: { type: "number", help: "probability of passing a change that gains only elo0; 0.05 by default" },
+  beta: { type: "number", help: "probability of failing a change that gains elo1; 0.05 by default" },
   eloModel: { choices: ELO_MODELS, help: "what Elo means in --sprt; logistic by default" },
 } as const;
 

@@ -60,7 +60,7 @@ async function examine(): Promise<Finding[]> {
 
 export default command({
   name: "doctor",
-  summary: "Say what is installed, what is missing, and how to get it.",
+  summary: "Show what is installed, what is missing, and how to get it.",
   examples: ["tabiya doctor", "tabiya doctor --json"],
   async run(_, { print }) {
     const findings = await examine();

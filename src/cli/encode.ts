@@ -67,7 +67,7 @@ export default command({
   options: {
     fen: { help: "the position" },
     fens: { help: 'a file with a FEN on each line; "-" is standard input' },
-    chess960: { type: "boolean", help: "spell castling as king takes rook" },
+    chess960: { type: "boolean", help: "write castling as king takes rook" },
   },
 
   async run({ encoding, fen, fens, chess960 }, { emit, print, signal }) {

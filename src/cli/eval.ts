@@ -9,11 +9,11 @@ import { command } from "./command.js";
 export default command({
   name: "eval",
   summary:
-    "Judge a network on positions it has not learnt from: how often it finds the move, how far off its values are.",
+    "Evaluate a network on positions it was not trained on: how often it finds the move, how accurate its values are.",
   details:
-    "The averaged weights are judged where the checkpoint has them, by the settings it was trained with. Calibration\n" +
-    "groups positions by the value the network gives them and compares with the true values' mean; a well calibrated\n" +
-    "network has the same in both columns.",
+    "Averaged weights are used if the checkpoint has them, with the settings of its training. Calibration\n" +
+    "groups positions by the network's value and compares it with the mean of the true values; a well calibrated\n" +
+    "network has the same number in both columns.",
   examples: [
     "tabiya eval runs/a/best --data unseen.bin",
     "tabiya eval runs/a --data unseen.bin --limit 20000 --set resultShare=1 --json",
@@ -25,9 +25,9 @@ export default command({
       help: "files, as for tabiya train: records, games (.pgn) or folders of them",
       default: [],
     },
-    limit: { type: "integer", minimum: 1, help: "judge by the first N positions" },
+    limit: { type: "integer", minimum: 1, help: "evaluate the first N positions only" },
     set: { type: "strings", help: "settings of what the family learns, as scoreScale=400 or resultShare=1" },
-    batch: { type: "integer", default: 256, minimum: 1, help: "positions judged at once" },
+    batch: { type: "integer", default: 256, minimum: 1, help: "batch size" },
   },
 
   // Judged by the training's own judge, not through the evaluator of the players: losses need the network's logits for the

@@ -38,12 +38,12 @@ async function epochsOf(run: string): Promise<RunCheckpoint[]> {
 
 export default command({
   name: "export",
-  summary: "Write a trained network to a file of its own, for other programs, and measure what is lost by it.",
+  summary: "Export a trained network for other programs, and measure how much accuracy is lost.",
   details:
-    "The averaged weights are taken where the checkpoint has them; moments and all else that only training needs stay\n" +
-    "behind. The difference is the largest one of any output from the network's own, over sample positions: of random\n" +
-    "games, or better of --data. The 8 bits of --int8 are fitted to these positions too.\n" +
-    "The ending of the file's name says the format, unless an option does.",
+    "Averaged weights are used if the checkpoint has them; optimiser state and everything else that only training needs is\n" +
+    "left out. The difference is the largest one between any output and the network's own, over sample positions: of random\n" +
+    "games, or better from --data. --int8 is calibrated on these positions too.\n" +
+    "The file extension decides the format, unless an option does.",
   examples: [
     "tabiya export runs/a net.onnx",
     "tabiya export runs/nnue net.tnn",
@@ -54,7 +54,7 @@ export default command({
   ],
   arguments: {
     checkpoint: {
-      help: "run, checkpoint folder, .safetensors, .tnn, .nnue or .jnn file, network of lc0 or of the box",
+      help: "run, checkpoint folder, .safetensors, .tnn, .nnue or .jnn file, lc0 network, or a built-in one",
     },
     out: { help: "the file to write" },
   },

@@ -21,10 +21,10 @@ export default command({
   name: "learn",
   summary: "Let a network learn by playing itself: generation after generation, each tested against the best.",
   details:
-    "A recipe says how games are played, what is learnt from them and who must be beaten; see recipes/learn-*.yaml. The\n" +
+    "A recipe says how games are played, what is learned from them and which match must be won; see recipes/learn-*.yaml. The\n" +
     "run's folder keeps the games, metrics, network and matches of every generation. Ctrl-C stops it at once; after that, or\n" +
     "after a kill -9, --resume loses at most the games that were being played. Without a recipe, the table of the run in\n" +
-    "--run is shown. docs/learn.md tells how to spend an evening with it.",
+    "--run is shown. docs/learn.md shows how to use it for an evening.",
   examples: [
     "tabiya learn recipes/learn-residual.yaml --run runs/zero --hours 1",
     "tabiya learn recipes/learn-residual.yaml --run runs/zero --resume --generations 40",
@@ -35,10 +35,10 @@ export default command({
     recipe: { optional: true, help: "YAML file of settings; none: show the run, or resume it with --resume" },
   },
   options: {
-    run: { help: "folder for all that comes of it (default: runs/ and the recipe's name)" },
+    run: { help: "folder for everything it writes (default: runs/ and the recipe's name)" },
     resume: { type: "boolean", help: "resume the run in that folder" },
     generations: { type: "integer", minimum: 1, help: "generations in all, instead of the recipe's" },
-    hours: { type: "number", minimum: 0, help: "stop after so many hours, to be resumed" },
+    hours: { type: "number", minimum: 0, help: "stop after this many hours; continue with --resume" },
     ...CLUSTER_OPTIONS,
   },
 

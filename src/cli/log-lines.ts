@@ -1,7 +1,7 @@
 import type { Io } from "./command.js";
 
 export const LOG_OPTION = {
-  log: { choices: ["text", "json"], default: "text", help: "how to tell what happens, on stderr: for people, or a JSON object a line" }, // biome-ignore format: a line
+  log: { choices: ["text", "json"], default: "text", help: "format of the log on stderr: text, or one JSON object per line" }, // biome-ignore format: a line
 } as const;
 
 /** Tells what happens: an event with its facts, and the same as a sentence. */

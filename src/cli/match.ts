@@ -14,10 +14,10 @@ import {
 
 export default command({
   name: "match",
-  summary: "Play two players against each other and say which is stronger, and how sure that is.",
+  summary: "Play a match between two players: which is stronger, and how certain is that?",
   details:
-    "Every opening is played twice, with both colours. A test (--sprt) ends by itself when the question is decided.\n" +
-    "docs/measuring.md tells how many games are needed for how many Elo.",
+    "Every opening is played twice, with both colours. A test (--sprt) stops by itself once it is decided.\n" +
+    "docs/measuring.md explains how many games are needed for how many Elo.",
   examples: [
     "tabiya match random uci:stockfish --games 10 --nodes 100",
     "tabiya match uci:./new uci:./old --games 20000 --tc 8+0.08 --openings book.epd.zip --sprt 0,5 --concurrency 2 --pgn test.pgn",
@@ -33,7 +33,7 @@ export default command({
     games: {
       type: "integer",
       minimum: 1,
-      help: "games in all, both colours counted; by default 100, or what 99 of 100 tests are decided in",
+      help: "total number of games; by default 100, or with --sprt enough for 99 of 100 tests",
     },
     ...CONTEST_OPTIONS,
     ...SPRT_OPTIONS,

@@ -34,7 +34,7 @@ async function describeRun(path: string): Promise<Record<string, unknown>> {
 
 export default command({
   name: "nets",
-  summary: "List the networks that come with the program, or say what is in a file or checkpoint.",
+  summary: "List the networks that come with the program, or describe a network file or checkpoint.",
   examples: ["tabiya nets", "tabiya nets residual", "tabiya nets runs/a", "tabiya nets net.nnue --json"],
   arguments: {
     file: { help: ".nnue, .jnn, .tnn, .safetensors or lc0 .pb.gz file, checkpoint or run", optional: true },

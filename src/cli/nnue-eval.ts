@@ -6,9 +6,9 @@ import { command } from "./command.js";
 
 export default command({
   name: "nnue eval",
-  summary: "Value positions with an NNUE network, without a search.",
+  summary: "Evaluate positions with an NNUE network, without a search.",
   details:
-    "Prints one JSON object a line: fen, and value in the network's own units (after / 16; 208 make a pawn of Stockfish 12) " +
+    "Prints one JSON object per line: fen, and value in the network's own units (after / 16; 208 make a pawn of Stockfish 12) " +
     "for the side to move. Reads .nnue of Stockfish 12, .jnn in both dialects, and .tnn.",
   examples: [
     'tabiya nnue eval net.nnue --fen "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"',
@@ -17,7 +17,7 @@ export default command({
   arguments: { net: { help: "the network's file" } },
   options: {
     fen: { help: "one position" },
-    fens: { help: "a file with one FEN a line, - for standard input" },
+    fens: { help: "a file with one FEN per line; - is standard input" },
     chess960: { type: "boolean", help: "castling rights are those of Chess960" },
   },
   async run({ net, fen, fens, chess960 }, { print, emit }) {

@@ -41,16 +41,16 @@ async function runSuite(file: string, limit: number, { note, print, signal }: Io
 
 export default command({
   name: "perft",
-  summary: "Count the lines of legal moves, to check the move generator.",
+  summary: "Count legal move sequences, to check the move generator.",
   examples: [
     "tabiya perft 6",
     'tabiya perft 5 --fen "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -" --divide',
     "tabiya perft --suite perftsuite.epd",
   ],
-  arguments: { depth: { type: "integer", help: "length of the lines, in plies", optional: true } },
+  arguments: { depth: { type: "integer", help: "depth in plies", optional: true } },
   options: {
     fen: { default: START_FEN, help: "position to start from" },
-    chess960: { type: "boolean", help: "spell castling as king takes rook" },
+    chess960: { type: "boolean", help: "write castling as king takes rook" },
     divide: { type: "boolean", help: "count for each first move" },
     suite: { help: "check every line of an EPD or .perft suite instead" },
     limit: { type: "number", default: Number.MAX_SAFE_INTEGER, help: "with --suite: skip depths with more nodes" },

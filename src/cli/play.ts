@@ -30,7 +30,7 @@ export default command({
   summary: "Play a game against a player in the terminal.",
   details:
     "Type moves in SAN or UCI; hint, undo, flip, moves, fen, go, resign, quit and help are understood too. The game is printed as\n" +
-    "PGN at its end. Lines may also come from a pipe.",
+    "PGN at the end. Input may also come from a pipe.",
   examples: [
     "tabiya play nnue@ab",
     "tabiya play --elo 1200 --tc 300+3",
@@ -42,7 +42,7 @@ export default command({
   },
   options: {
     color: { choices: ["white", "black"], default: "white", help: "your pieces" },
-    fen: { default: START_FEN, help: "the position to begin with" },
+    fen: { default: START_FEN, help: "starting position" },
     chess960: { type: "boolean", help: "the position is of Chess960" },
     elo: { type: "integer", minimum: 1, help: "strength the player limits itself to, if it can" },
     tc: { help: "clocks for both: seconds+increment, as 300+3" },
@@ -53,7 +53,7 @@ export default command({
     },
     nodes: { type: "integer", minimum: 1, help: "nodes it may search" },
     depth: { type: "integer", minimum: 1, help: "plies it may search" },
-    pgn: { help: "file to which the game is added at its end" },
+    pgn: { help: "file to append the game to" },
   },
   async run(
     { player: name = "nnue@ab", color, fen, chess960, movetime, nodes, depth, elo, tc, pgn },

@@ -8,9 +8,9 @@ import { readLimits, SPREAD_OPTIONS } from "./thinking.js";
 
 export default command({
   name: "puzzles",
-  summary: "Let a player solve puzzles of Lichess and count those it gets right, by rating.",
+  summary: "Solve Lichess puzzles and count the correct ones, by rating.",
   details:
-    "The first move of a puzzle is the opponent's; the player must find every move of the solution, or give mate.\n" +
+    "The first move of a puzzle is the opponent's; the player must find every move of the solution, or give mate another way.\n" +
     "The file has Lichess' columns (database.lichess.org, CC0), plain or compressed.",
   examples: [
     "tabiya puzzles uci:stockfish lichess_db_puzzle.csv.zst --limit 2000 --nodes 1000",
@@ -23,7 +23,7 @@ export default command({
   options: {
     limit: { type: "integer", minimum: 1, help: "use only the first N (after --rating)" },
     rating: { help: "only puzzles rated from A to B, as 1000-1500" },
-    failed: { type: "boolean", help: "name the puzzles that were not solved" },
+    failed: { type: "boolean", help: "list the puzzles that were not solved" },
     ...SPREAD_OPTIONS,
   },
 

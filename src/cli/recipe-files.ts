@@ -22,7 +22,7 @@ export async function readRecipe(file: string): Promise<string> {
     const name = file.replace(/^recipes[\\/]/, "").replace(SUFFIX, "");
     if (names.includes(name)) return readText(`${folder}${name}.yaml`);
     if (/[\\/]/.test(name)) throw error;
-    const known = `The recipes of the box are: ${names.join(", ")}.`;
+    const known = `The built-in recipes are: ${names.join(", ")}.`;
     throw new UserError("RECIPE_MISSING", `There is no file or recipe "${file}".${suggestion(name, names)}\n${known}`);
   }
 }

@@ -43,14 +43,14 @@ const summaryOf = (text: string) =>
 
 export default command({
   name: "recipes",
-  summary: "List the recipes of the box, or every setting of a family with its default and meaning.",
+  summary: "List the built-in recipes, or every setting of a network family with its default and meaning.",
   details:
-    "A recipe is a YAML file of settings for `tabiya train` or `tabiya learn`; those of the box are found by name from any folder.",
+    "A recipe is a YAML file of settings for `tabiya train` or `tabiya learn`; built-in ones are found by name from any folder.",
   examples: ["tabiya recipes", "tabiya recipes nnue", "tabiya recipes nnue-tiny", "tabiya recipes --all > recipes.md"],
   arguments: {
-    name: { optional: true, help: "a recipe, to see it whole, or a family of networks, to see its settings" },
+    name: { optional: true, help: "a recipe to print, or a network family whose settings to list" },
   },
-  options: { all: { type: "boolean", help: "the settings of every family, as a page in Markdown" } },
+  options: { all: { type: "boolean", help: "the settings of every family, as a Markdown page" } },
 
   async run({ name, all }, { print }) {
     const recipes = await shippedRecipes();

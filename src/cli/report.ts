@@ -37,12 +37,12 @@ export default command({
   summary: "Write a page about training runs to one HTML file, to send to a colleague.",
   details:
     "The file needs nothing but a browser: curves, settings, calibration, the positions each network is most wrong about,\n" +
-    "and others as they come. The best checkpoint is judged anew for it, on the run's validation files.",
+    "and some random ones. The best checkpoint is evaluated again for it, on the run's validation files.",
   examples: ["tabiya report runs/a -o a.html", "tabiya report runs/a runs/b -o report.html --positions 10000"],
   arguments: { runs: { type: "strings", help: "folders of runs, or folders that hold runs" } },
   options: {
     out: { short: "o", help: "file to write" },
-    positions: { type: "integer", default: 4000, minimum: 1, help: "how many positions to judge by" },
+    positions: { type: "integer", default: 4000, minimum: 1, help: "how many positions to evaluate" },
     title: { help: "heading of the page" },
   },
 

@@ -8,25 +8,25 @@ import { formatCount, ProgressBar } from "./progress.js";
 
 export default command({
   name: "selfplay",
-  summary: "Let a network play itself by its search, and keep what can be learnt of it.",
+  summary: "Let a network play against itself and save the games as training data.",
   details:
     "NET@mcts writes sparse policies with values (.jsonl, .parquet), NET@ab moves with scores (.bin, .binpack); both write\n" +
-    "games with evaluations (.pgn). Options of the tree search stand behind a question mark: NET@mcts?root=puct. Finished\n" +
-    "games wait beside the output: after Ctrl-C or a kill the same command plays the ones that are missing. The same seed\n" +
-    "gives the same games. docs/learn.md tells how to learn from them.",
+    "games with evaluations (.pgn). Search options follow a question mark: NET@mcts?root=puct. Finished\n" +
+    "games are kept next to the output: after Ctrl-C or a kill, the same command plays the missing ones. The same seed\n" +
+    "gives the same games. docs/learn.md explains how to learn from them.",
   examples: [
     "tabiya selfplay runs/a@mcts -o games.jsonl --games 1000 --nodes 64",
     "tabiya selfplay runs/a@mcts?root=puct -o games.parquet --games 1000 --nodes 400 --full-share 1 --openings book.epd",
     "tabiya selfplay nnue@ab -o games.bin --games 10000 --nodes 5000 --draw 40,8,10 --json",
     "tabiya selfplay runs/a@mcts -o games.jsonl --games 100000 --nodes 64 --cluster redis://localhost:6379",
   ],
-  arguments: { player: { help: "NET@mcts or NET@ab, with options of the search behind a question mark" } },
+  arguments: { player: { help: "NET@mcts or NET@ab, with search options after a question mark" } },
   options: {
     out: { short: "o", help: "file to write: .jsonl, .parquet, .bin, .binpack, .plain or .pgn" },
     games: { type: "integer", minimum: 1, default: 100, help: "games in all" },
     nodes: { type: "integer", minimum: 1, help: "simulations or nodes for a move that is recorded" },
-    seed: { type: "integer", help: "decides everything that is left to chance; 1 by default" },
-    openings: { help: "book of openings, EPD or PGN; each game draws one" },
+    seed: { type: "integer", help: "random seed; 1 by default" },
+    openings: { help: "opening book, EPD or PGN; each game draws one" },
     randomPlies: {
       type: "integer",
       minimum: 0,
@@ -43,16 +43,18 @@ export default command({
       help: "share of a tree's moves that are searched fully and recorded; 0.25 by default",
     },
     cheapNodes: { type: "integer", minimum: 1, help: "simulations of its other moves; a fifth of --nodes by default" },
-    resign: { help: "moves,centipawns: adjudicate a loss after N moves at least that far behind, e.g. 3,600" },
+    resign: { help: "moves,centipawns: adjudicate a loss after N moves with a score at least that bad, e.g. 3,600" },
     playOn: {
       type: "number",
       minimum: 0,
-      help: "share of the games played on against --resign, --draw and --material, to count false ones; 0.1 by default",
+      help: "share of the games played to the end despite --resign, --draw and --material, to count wrong adjudications; 0.1 by default",
     },
     draw: {
-      help: "from,moves,centipawns: adjudicate a draw after N moves within that score, from move FROM on, e.g. 40,8,10",
+      help: "from,moves,centipawns: adjudicate a draw after N moves with scores that close to 0, from move FROM on, e.g. 40,8,10",
     },
-    material: { help: "points,moves: adjudicate a win after N moves that many points of material ahead, e.g. 9,10" },
+    material: {
+      help: "points,moves: adjudicate a win after N moves with that many points of extra material, e.g. 9,10",
+    },
     maxMoves: { type: "integer", minimum: 1, help: "moves after which a game is cut off; 200 by default" },
     ...CLUSTER_OPTIONS,
   },

@@ -23,15 +23,15 @@ async function openBrowser(url: string): Promise<void> {
 
 export default command({
   name: "studio",
-  summary: "Open the studio in the browser: play, look inside networks, train and judge them.",
+  summary: "Open the studio in the browser: play, look inside networks, train and evaluate them.",
   details:
-    "Serves until Ctrl-C. Works in the present folder: trainings are kept in runs/, contests in contests/, uploads in data/.\n" +
-    "Trainings and contests go on when the studio is closed; the next one shows them again.\n" +
-    "The address holds a token; who has it can start programs on this machine, so pass it on to nobody.",
+    "Serves until Ctrl-C. Works in the current folder: trainings are kept in runs/, contests in contests/, uploads in data/.\n" +
+    "Trainings and contests continue when the studio is closed, and are shown again when it is reopened.\n" +
+    "The address contains a token; whoever has it can start programs on this machine, so keep it to yourself.",
   examples: ["tabiya studio", "tabiya studio --port 0 --no-open", "tabiya studio --data ../games --data ../books"],
   options: {
-    port: { type: "integer", minimum: 0, default: PORT, help: "port to listen at; 0 takes a free one" },
-    host: { default: "127.0.0.1", help: "address to listen at; 0.0.0.0 lets other machines in, with the token" },
+    port: { type: "integer", minimum: 0, default: PORT, help: "port to listen on; 0 picks a free one" },
+    host: { default: "127.0.0.1", help: "address to listen on; 0.0.0.0 lets other machines in, with the token" },
     data: { type: "strings", default: [], help: "further folders with data files" },
     noOpen: { type: "boolean", help: "do not open the browser" },
   },

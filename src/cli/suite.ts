@@ -8,18 +8,18 @@ import { readLimits, SPREAD_OPTIONS } from "./thinking.js";
 
 export default command({
   name: "suite",
-  summary: "Let a player find the best moves of a test suite (EPD with bm or am; STS with points).",
+  summary: "Run a test suite: find the best moves of an EPD file (bm, am, or STS points).",
   examples: [
     "tabiya suite uci:stockfish wac.epd --nodes 10000",
     "tabiya suite nnue@ab STS1-STS15_LAN_v3.epd --movetime 100 --json",
   ],
   arguments: {
     player: { help: "NET[@SEARCH[:NODES]], random, or uci:COMMAND?Option=Value&..." },
-    epd: { help: "file with one position a line" },
+    epd: { help: "file with one position per line" },
   },
   options: {
     limit: { type: "integer", minimum: 1, help: "use only the first N" },
-    failed: { type: "boolean", help: "name the positions that were not solved" },
+    failed: { type: "boolean", help: "list the positions that were not solved" },
     ...SPREAD_OPTIONS,
   },
 

@@ -165,10 +165,10 @@ export default command({
     },
     seeds: { type: "integer", default: 1, minimum: 1, help: "trainings of each combination, with seeds 1, 2, ..." },
     data: { type: "strings", help: "files to learn from, as in tabiya train" },
-    validation: { type: "strings", help: "files of other games, to judge by" },
+    validation: { type: "strings", help: "files of other games, to evaluate on" },
     out: { help: "folder for the runs (default: runs/ and the recipe's name and -sweep)" },
-    quick: { type: "boolean", help: "by the recipe's quick settings" },
-    limit: { type: "integer", minimum: 1, help: "learn from the first N positions" },
+    quick: { type: "boolean", help: "use the recipe's quick settings" },
+    limit: { type: "integer", minimum: 1, help: "train on the first N positions" },
   },
 
   async run({ recipe: file, set, seeds, data, validation, out, quick, limit }, io) {

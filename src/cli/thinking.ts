@@ -11,7 +11,7 @@ export const THINKING_OPTIONS = {
   concurrency: {
     type: "integer",
     minimum: 1,
-    help: "players at work at once; by default 1, or as many as fill the batches of a network that plays without a search",
+    help: "players in parallel; by default 1, or enough to fill the batches of a network that plays without a search",
   },
 } as const;
 

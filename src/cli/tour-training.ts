@@ -21,10 +21,10 @@ async function freshFolder(): Promise<string> {
   }
 }
 
-/** From the games of the box to a network that plays; returns the folder of its run. */
+/** From the built-in games to a network that plays; returns the folder of its run. */
 export async function trainOnTour(io: Io): Promise<{ run: string; match: object | undefined }> {
   const run = await freshFolder();
-  io.print("1. A network for the alpha-beta search learns from 900 games of the box");
+  io.print("1. A network for the alpha-beta search learns from 900 built-in games");
   await runCommand(train, { recipe: "nnue-tiny", data: [GAMES], run, set: SETTINGS }, io);
   io.signal.throwIfAborted();
   io.print("\n2. It plays ten games against random moves, 500 nodes a move");

@@ -103,12 +103,12 @@ async function learn(): Promise<number[]> {
 
 export default command({
   name: "tour",
-  summary: "See the parts that work, in half a minute.",
+  summary: "A tour of what the program can do, in half a minute.",
   details: "With --train: from a file of games to a network that plays, in a minute or two; it is kept in runs/tour.",
   examples: ["tabiya tour", "tabiya tour --fast", "tabiya tour --train"],
   options: {
     fast: { type: "boolean", help: "without pauses" },
-    train: { type: "boolean", help: "train a network on the games of the box, and let it play" },
+    train: { type: "boolean", help: "train a network on the built-in games, and let it play" },
   },
 
   async run({ fast, train }, io) {

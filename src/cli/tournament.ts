@@ -6,8 +6,8 @@ export default command({
   name: "tournament",
   summary: "Play many players against each other and rate them.",
   details:
-    "Everybody meets everybody (or, with --gauntlet, the first meets all others) in each round with both colours.\n" +
-    "Ratings are the likeliest ones, their average is 0, and their errors hold 95 %.",
+    "Everyone plays everyone (with --gauntlet, the first player plays all others) with both colours in each round.\n" +
+    "Ratings are maximum-likelihood estimates with average 0; errors are 95 % intervals.",
   examples: [
     "tabiya tournament random uci:stockfish uci:glaurung --rounds 10 --nodes 500",
     "tabiya tournament nnue@ab uci:stockfish uci:glaurung --gauntlet --tc 5+0.05 --concurrency 2 --pgn cup.pgn --json",
@@ -26,7 +26,7 @@ export default command({
     rounds: {
       type: "integer",
       minimum: 1,
-      help: "openings for each two players, two games each; 5 by default",
+      help: "openings for each pair of players, two games each; 5 by default",
     },
     ...CONTEST_OPTIONS,
   },

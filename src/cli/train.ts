@@ -28,10 +28,10 @@ function describeGain(family: FamilyName, { before, history }: Pick<TrainResult,
 
 export default command({
   name: "train",
-  summary: "Train a network by a recipe; stop it at any moment and continue later with --resume.",
+  summary: "Train a network from a recipe; stop at any time and continue later with --resume.",
   details:
-    "A recipe is a YAML file of settings, or the name of one in the box (see: tabiya recipes). The run's folder keeps the settings, metrics.jsonl, a file for\n" +
-    "TensorBoard, a checkpoint for each epoch and the best one. Ctrl-C stops after the present step and saves it; after\n" +
+    "A recipe is a YAML file of settings, or the name of a built-in one (see: tabiya recipes). The run's folder keeps the settings, metrics.jsonl, a file for\n" +
+    "TensorBoard, a checkpoint for each epoch and the best one. Ctrl-C stops after the current step and saves it; after\n" +
     "a crash (even kill -9) a resumed run ends with exactly the weights it would have had.",
   examples: [
     "tabiya train recipes/residual-tiny.yaml --data games.bin --set validation=games-validation.bin",
@@ -50,13 +50,13 @@ export default command({
     },
     validation: {
       type: "strings",
-      help: "files of other games, to judge each epoch by; of a folder, those named *.validation.*",
+      help: "files of other games, to evaluate each epoch on; of a folder, those named *.validation.*",
     },
-    run: { help: "folder for all that comes of it (default: runs/ and the recipe's name)" },
+    run: { help: "folder for everything it writes (default: runs/ and the recipe's name)" },
     resume: { type: "boolean", help: "continue the run in that folder" },
-    quick: { type: "boolean", help: "a few minutes by the recipe's quick settings, to see that all is in place" },
-    set: { type: "strings", help: "settings instead of the recipe's, as epochs=3" },
-    limit: { type: "integer", minimum: 1, help: "learn from the first N positions only" },
+    quick: { type: "boolean", help: "use the recipe's quick settings: a few minutes, to see that everything works" },
+    set: { type: "strings", help: "settings that override the recipe's, e.g. epochs=3" },
+    limit: { type: "integer", minimum: 1, help: "train on the first N positions only" },
     cluster: { help: "let workers on this Redis help (tabiya worker --trainings), as redis://HOST:6379" },
     ...STORE_OPTION,
     workers: {

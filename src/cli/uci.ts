@@ -5,10 +5,10 @@ import { version } from "./version.js";
 
 export default command({
   name: "uci",
-  summary: "Be an engine for any chess program that speaks UCI.",
+  summary: "Run as a UCI engine, for any chess program.",
   details:
-    "Without a player it is the strongest one shipped. Its options (Hash, Threads, MultiPV, EvalFile, UCI_Chess960, ...; those of\n" +
-    "its search too) are set by the chess program. Understands also d, eval and bench.",
+    "Without a player, the strongest one that comes with the program is used. Its options (Hash, Threads, MultiPV, EvalFile, UCI_Chess960, ...; those of\n" +
+    "its search too) are set by the chess program. The commands d, eval and bench work too.",
   examples: ["tabiya uci", "tabiya uci net.nnue@ab", "tabiya uci runs/a@mcts:800", "tabiya uci runs/a@none"],
   arguments: { player: { help: "NET[@SEARCH[:NODES]]; nnue@ab by default", optional: true } },
   async run({ player: name = "nnue@ab" }, { print, signal }) {

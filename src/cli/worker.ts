@@ -11,9 +11,9 @@ export default command({
   name: "worker",
   summary: "Work for a cluster: do the jobs that other commands with --cluster put on a Redis.",
   details:
-    "Start one on every machine. Networks come by their hashes from the store; UCI engines must be there, and be named with\n" +
+    "Start one on every machine. Networks come from the store by their hashes; UCI engines must be installed, and be named with\n" +
     "--engines. It takes the jobs it can do, and says which it leaves to others and why. Ctrl-C or SIGTERM ends it\n" +
-    "after the jobs at hand; the jobs of one that was killed are given to another. docs/cluster.md tells more.",
+    "after the jobs at hand; the jobs of one that was killed are given to another. docs/cluster.md has the details.",
   examples: [
     "tabiya worker --cluster redis://10.0.0.1:6379",
     "tabiya worker --cluster redis://:password@host:6379 --capacity 8",

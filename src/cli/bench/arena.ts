@@ -38,7 +38,7 @@ async function roundTripMs(times: number): Promise<number> {
 
 export default command({
   name: "bench arena",
-  summary: "Measure what a match costs besides thinking: time a move, and memory over many games.",
+  summary: "Measure the overhead of a match apart from thinking: time per move, and memory over many games.",
   examples: ["tabiya bench arena", "tabiya bench arena --games 10000 --json"],
   options: {
     games: { type: "integer", minimum: 10, default: 10_000, help: "games of an engine that answers at once" },

@@ -29,14 +29,14 @@ function peerSeconds(program: string, depth: number, nodes: number): Promise<num
 
 export default command({
   name: "bench core",
-  summary: "Time the move generator, alone or against Stockfish in the same run.",
+  summary: "Time the move generator, alone or alternating with Stockfish.",
   details:
     "Counts perft of the start position on one thread; leaf moves are generated, not only counted. Best of the rounds.",
   examples: ["tabiya bench core", "tabiya bench core --against stockfish --json"],
   options: {
     against: { help: "a UCI engine that knows `go perft`, e.g. stockfish" },
     depth: { type: "integer", default: 6, minimum: 1, help: "plies" },
-    rounds: { type: "integer", default: 5, minimum: 1, help: "runs of each, one after the other in turn" },
+    rounds: { type: "integer", default: 5, minimum: 1, help: "runs of each, alternating" },
   },
 
   async run({ against, depth, rounds }, { print, signal }) {

@@ -118,7 +118,7 @@ export default command({
     positions: { type: "integer", default: 50_000, minimum: 1000, help: "how many to make" },
     games: { type: "strings", help: "PGN files to import, instead of random games" },
     threads: { type: "integer", minimum: 1, help: "for importing (default: one per core)" },
-    rounds: { type: "integer", default: 10, minimum: 1, help: "runs of each, in turn" },
+    rounds: { type: "integer", default: 10, minimum: 1, help: "runs of each, alternating" },
   },
 
   async run({ positions, games, threads, rounds }, io) {

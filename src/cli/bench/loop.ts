@@ -125,7 +125,7 @@ async function firstBatch(source: BatchSource, size: number): Promise<unknown> {
 
 export default command({
   name: "bench loop",
-  summary: "Compare the training loop on real data with the bare step, in turns in one run.",
+  summary: "Compare the training loop on real data with the bare training step, alternating.",
   details:
     "The loop is that of `tabiya train`: batches made from the files meanwhile, metrics, averaged weights, checkpoints. The\n" +
     "bare step is the same graph and optimiser on one batch again and again. A ratio of 1 means that the loop costs nothing.",
@@ -133,9 +133,9 @@ export default command({
   arguments: { recipe: { help: "YAML file of settings" } },
   options: {
     data: { type: "strings", help: "files to learn from" },
-    set: { type: "strings", help: "settings instead of the recipe's, as batchSize=256" },
-    steps: { type: "integer", default: 20, minimum: 1, help: "steps of a stretch" },
-    rounds: { type: "integer", default: 6, minimum: 1, help: "stretches of each" },
+    set: { type: "strings", help: "settings that override the recipe's, e.g. batchSize=256" },
+    steps: { type: "integer", default: 20, minimum: 1, help: "steps of each turn" },
+    rounds: { type: "integer", default: 6, minimum: 1, help: "turns of each" },
   },
   async run({ recipe: file, data, set, steps, rounds }, io) {
     const recipe = resolveRecipe(

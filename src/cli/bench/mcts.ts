@@ -53,7 +53,7 @@ async function openBare(net: string, batch: number, threads: number) {
 
 export default command({
   name: "bench mcts",
-  summary: "Time the tree search: evaluations a second, and what share that is of the network with nothing around it.",
+  summary: "Time the tree search: evaluations a second, and what share that is of the bare network's speed.",
   details:
     "Searches and bare runs of the network, in batches of the same sizes, take turns, so that other work on the machine\n" +
     "slows down both; processor time does not depend on it. Evaluations are positions the network was run on; simulations are more, as some end in proven\n" +

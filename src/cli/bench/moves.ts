@@ -93,7 +93,7 @@ const largest = (a: readonly number[], b: readonly number[]) =>
 
 export default command({
   name: "bench moves",
-  summary: "Time a moe network on all legal moves of positions: in one pass, against one by one.",
+  summary: "Time a moe network on all legal moves of a position: in one pass, and one by one.",
   details:
     "One by one means a run of the network for every move. For those who would rather batch, copies of the position with a\n" +
     "move each, 64 such pairs at once, are timed too. The ways take turns, and the best time of each is compared.",

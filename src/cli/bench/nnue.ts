@@ -59,7 +59,7 @@ const best = (times: readonly number[]) => Math.min(...times);
 
 export default command({
   name: "bench nnue",
-  summary: "Time training steps of HalfKP 41024 -> 256x2 -> 32 -> 32 -> 1, alone or in turns with PyTorch.",
+  summary: "Time training steps of HalfKP 41024 -> 256x2 -> 32 -> 32 -> 1, alone or alternating with PyTorch.",
   details:
     "A step is: records in, inputs, forward, backward, optimiser (AdamW) over the rows that occur, loss out. PyTorch gets the\n" +
     "inputs ready made; its time is the better of dense gradients with a fused AdamW and sparse ones with SparseAdam.",
@@ -69,7 +69,7 @@ export default command({
     batch: { type: "integer", default: 16_384, minimum: 64, help: "positions in a batch" },
     steps: { type: "integer", default: 10, minimum: 1, help: "steps to time" },
     threads: { type: "integer", minimum: 1, help: "threads of both sides; one per core if not given" },
-    against: { choices: ["torch"], help: "take turns with a peer" },
+    against: { choices: ["torch"], help: "alternate with this program" },
   },
   async run({ data, batch, steps, threads = processors(), against }, io) {
     const records = await readBatch(data, batch);

@@ -21,7 +21,7 @@ export default command({
       type: "integer",
       default: 3,
       minimum: 1,
-      help: "times all is done; the fastest and the median are printed",
+      help: "repetitions; the fastest and the median are printed",
     },
     hash: { type: "integer", default: 16, minimum: 1, help: "MB of the transposition table" },
   },

@@ -161,14 +161,14 @@ async function benchApart(
 
 export default command({
   name: "bench train",
-  summary: "Time whole training steps of five small networks, alone or in turns with PyTorch.",
+  summary: "Time whole training steps of five small networks, alone or alternating with PyTorch.",
   details:
     "A step is: inputs in, forward, backward, AdamW, loss out. Times are the best and the median of many; a ratio above 1 means that PyTorch takes longer. PyTorch is looked for with the python of TABIYA_PYTHON, else python3.",
   examples: ["tabiya bench train", "tabiya bench train transformer decoder --against torch --json"],
   arguments: { nets: { type: "strings", optional: true, help: `which of ${Object.keys(BENCH_NETS).join(", ")}` } },
   options: {
     steps: { type: "integer", default: 20, minimum: 1, help: "steps to time" },
-    against: { choices: ["torch"], help: "take turns with a peer" },
+    against: { choices: ["torch"], help: "alternate with this program" },
     here: { type: "boolean", help: "run in this process instead of one for each net" },
   },
   async run({ nets, steps, against, here }, io) {

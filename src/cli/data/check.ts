@@ -15,7 +15,7 @@ export default command({
     "it for its mover. Ends with exit code 1 if anything is wrong, or if there are no records.",
   examples: ["tabiya data check games.jsonl", "tabiya data check train.bin --json"],
   arguments: { file: { help: "a data file" } },
-  options: { moves: { help: "table of moves that numbers in a .jsonl refer to" } },
+  options: { moves: { help: "move table that numbers in a .jsonl file refer to" } },
 
   async run({ file, moves }, io) {
     const problems: string[] = [];

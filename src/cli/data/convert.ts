@@ -40,7 +40,7 @@ export default command({
   name: "data convert",
   summary: "Turn a data file into another format that can hold its content.",
   details:
-    "Formats are known by their names: .jsonl (the readable twin of all), .bin, .binpack, .plain, .bag, .bagz, .parquet; .bf is only\n" +
+    "Formats are recognised by the file name: .jsonl (readable, and can hold them all), .bin, .binpack, .plain, .bag, .bagz, .parquet; .bf is only\n" +
     "read; name@3.bagz is three shards; .jsonl.zst and the like are compressed. Bad records are left out, counted and reported.",
   examples: [
     "tabiya data convert train.binpack -o train.bin",
@@ -55,7 +55,7 @@ export default command({
   options: {
     output: { short: "o", help: "the file to write" },
     kind: { choices: BAG_KINDS, help: "the kind of records to make" },
-    moves: { help: "table of moves that numbers in a .jsonl refer to" },
+    moves: { help: "move table that numbers in a .jsonl file refer to" },
   },
 
   async run({ input, target, output: named, kind: wanted, moves }, io) {

@@ -5,10 +5,10 @@ import { ProgressBar, stopwatch } from "../progress.js";
 
 export default command({
   name: "data dedupe",
-  summary: "Keep the first record of each position, in order, also of a file larger than memory.",
+  summary: "Keep only the first record of each position, in order, even of a file larger than memory.",
   details:
-    "Positions are compared by their key, clocks left aside; records that value one move each also by the move.\n" +
-    "Needs 20 bytes of room on the disk for each record, and a bit of memory, besides --memory.",
+    "Positions are compared without their clocks; records that value a single move also by that move.\n" +
+    "Needs 20 bytes of disk space and one bit of memory per record, besides --memory.",
   examples: ["tabiya data dedupe train.bin -o unique.bin"],
   arguments: { file: { help: "file of records" } },
   options: {

@@ -6,13 +6,13 @@ import { ProgressBar, stopwatch } from "../progress.js";
 
 export default command({
   name: "data distil",
-  summary: "Write down what one network knows of positions, for another to learn.",
+  summary: "Label positions with what one network knows, for another to learn.",
   details:
-    "From records (.bin, .binpack) with an NNUE: values of quiet positions, and of others a random move or two off them, without a\n" +
-    "search. Positions in check, or with something to win at once, are left out; positions off the file's have no move.\n" +
-    "From games (.pgn) with a network that has a policy: for every position its policy, mixed with the move that was played, its\n" +
-    "value and the result, as .jsonl or .parquet, which residual networks and decoders learn from. After Ctrl-C or a kill the\n" +
-    "same command goes on.",
+    "From records (.bin, .binpack) with an NNUE: values of quiet positions, and of positions one or two random moves away, without\n" +
+    "a search. Positions in check, or with material to be won at once, are left out; varied positions have no move.\n" +
+    "From games (.pgn) with a network that has a policy: for every position the policy, mixed with the move played, the value and\n" +
+    "the result, as .jsonl or .parquet, to train residual networks and decoders. After Ctrl-C or a kill, run the same command\n" +
+    "to continue.",
   examples: [
     "tabiya data distil games.bin -o more.bin --net nn-82215d0fd0df.nnue",
     "tabiya data distil games.bin -o more.bin --net big.nnue --share 0.4 --varied 0.4 --scale 0.78",
@@ -22,10 +22,15 @@ export default command({
   options: {
     out: { short: "o", help: "file to write: .bin or .binpack of records, .jsonl or .parquet of games" },
     net: { help: "the network to learn from: an NNUE for records, one with a policy for games" },
-    share: { type: "number", minimum: 0, default: 1, help: "records: of the positions, how many are kept as they are" },
-    varied: { type: "number", minimum: 0, default: 0.5, help: "records: of the positions, how many become another" },
+    share: {
+      type: "number",
+      minimum: 0,
+      default: 1,
+      help: "records: share of the positions that are kept as they are",
+    },
+    varied: { type: "number", minimum: 0, default: 0.5, help: "records: share of the positions that are varied" },
     scale: { type: "number", minimum: 0, default: 1, help: "records: multiplies the centipawns, to match other data" },
-    played: { type: "number", minimum: 0, default: 0.3, help: "games: share of the policy that is the played move" },
+    played: { type: "number", minimum: 0, default: 0.3, help: "games: weight of the played move in the policy" },
     validation: {
       type: "number",
       minimum: 0,
@@ -33,7 +38,11 @@ export default command({
       help: "games: leave out those that data import --validation sets aside (same share and seed)",
     },
     limit: { type: "integer", minimum: 1, help: "positions to read at most" },
-    seed: { type: "integer", default: 1, help: "records: decides what is kept and played; games: of --validation" },
+    seed: {
+      type: "integer",
+      default: 1,
+      help: "records: decides what is kept and played; games: seed for --validation",
+    },
   },
 
   async run({ file, out, net, share, varied, scale, played, validation, limit, seed }, io) {

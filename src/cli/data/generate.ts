@@ -5,9 +5,9 @@ import { buildSpec, CONDITION_OPTIONS, conditionPart, describeFaults, playWithPr
 
 export default command({
   name: "data generate",
-  summary: "Let players play games from random openings, as PGN with evaluations: raw material for training.",
+  summary: "Play games from random openings and save them as PGN with evaluations, to train on.",
   details:
-    "One player plays itself; of two, each opening is played with both colours. A game is in the file whole or not at all;\n" +
+    "One player plays against itself; two players play each opening with both colours. Only complete games are written;\n" +
     "after Ctrl-C or a kill, the same command with --resume plays the games that are missing.",
   examples: [
     "tabiya data generate uci:stockfish -o games.pgn --games 1000 --nodes 1000 --concurrency 2",
@@ -18,7 +18,12 @@ export default command({
   options: {
     out: { short: "o", help: "PGN file to write" },
     games: { type: "integer", minimum: 1, default: 100, help: "games in all" },
-    randomPlies: { type: "integer", minimum: 0, default: 8, help: "random plies at the start, or one more" },
+    randomPlies: {
+      type: "integer",
+      minimum: 0,
+      default: 8,
+      help: "random plies at the start (or one more, at random)",
+    },
     ...CONDITION_OPTIONS,
   },
 

@@ -21,7 +21,7 @@ export default command({
   summary: "Turn games into training records: filters, labels from [%eval] comments or results, moves as policies.",
   details:
     "The format follows from the name of the output: .bin, .binpack, .plain, .jsonl, .bag, .bagz, .parquet.\n" +
-    "A position's score is the [%eval] that stands after the move leading to it, for the side to move; mates are\n" +
+    "A position's score is the [%eval] after the move that leads to it, from the mover's point of view; mates are\n" +
     "+-(32000 - plies). Positions without one are left out, unless --value result; then scores are 0 and the result counts.",
   examples: [
     "tabiya data import games.pgn.zst -o train.bin --min-rating 2400 --validation 0.05",
@@ -32,31 +32,31 @@ export default command({
   arguments: { games: { type: "strings", help: 'PGN files, plain or .zst .gz .bz2; "-" is standard input' } },
   options: {
     out: { short: "o", help: "file to write" },
-    player: { help: "only games of this player, and only the positions in which it is this player's move" },
-    minRating: { type: "integer", minimum: 0, help: "of both players" },
+    player: { help: "only games of this player, and only positions where this player is to move" },
+    minRating: { type: "integer", minimum: 0, help: "lowest rating of both players" },
     timeClass: { help: `some of ${TIME_CLASSES.join(", ")}` },
     variant: { help: `some of ${VARIANTS.join(", ")} (default: standard,from-position)` },
     result: { help: "some of white, black, draw, decisive" },
     minPlies: { type: "integer", minimum: 0, help: "games shorter than this are left out" },
     maxPlies: { type: "integer", minimum: 0, help: "games longer than this are left out" },
-    fromPly: { type: "integer", minimum: 0, default: 0, help: "plies at the start of each game to pass over" },
-    perGame: { type: "integer", minimum: 1, help: "positions of a game at most, drawn at random" },
+    fromPly: { type: "integer", minimum: 0, default: 0, help: "plies to skip at the start of each game" },
+    perGame: { type: "integer", minimum: 1, help: "most positions of a game, drawn at random" },
     maxPositions: { type: "integer", minimum: 1, help: "stop after N positions" },
     limit: { type: "integer", minimum: 1, help: "stop after keeping N games" },
     dedupe: {
       type: "boolean",
-      help: "write each position only once, the first time (some 40 bytes of memory for each)",
+      help: "write each position only once, the first time (about 40 bytes of memory each)",
     },
     value: { choices: ["eval", "result"], default: "eval", help: "what a position is worth" },
     policy: {
       choices: ["played", "best"],
       default: "played",
-      help: "the move played, or only if by the evaluations it was the best (lost no more than 20 centipawns)",
+      help: "the move played, or only if it was the best by the evaluations (lost no more than 20 centipawns)",
     },
     validation: { type: "number", minimum: 0, default: 0, help: "share of the games to write to OUT.validation" },
     kind: { choices: IMPORT_KINDS, help: "kind of the records; needed for .bag and .bagz" },
     moves: { choices: MOVE_TABLE_NAMES, help: "table for records of the kind move_index" },
-    seed: { type: "integer", default: 1, help: "of the draws for --per-game and --validation" },
+    seed: { type: "integer", default: 1, help: "seed for --per-game and --validation" },
     threads: { type: "integer", minimum: 1, help: "workers (default: one for each core)" },
   },
 

@@ -6,9 +6,9 @@ import { ProgressBar } from "../progress.js";
 
 export default command({
   name: "data info",
-  summary: "Say what a data file holds: format, number of records, and the first of them.",
+  summary: "Show what a data file contains: format, number of records, and the first few.",
   details:
-    "Formats are known by their names: .jsonl, .bin, .binpack, .plain, .bf, .bag, .bagz, .parquet; name@3.bagz is three shards.",
+    "Formats are recognised by the file name: .jsonl, .bin, .binpack, .plain, .bf, .bag, .bagz, .parquet; name@3.bagz is three shards.",
   examples: [
     "tabiya data info train.binpack",
     "tabiya data info train.bin --histograms",
@@ -17,10 +17,10 @@ export default command({
   arguments: { file: { help: "a data file" } },
   options: {
     first: { type: "integer", default: 1, minimum: 0, help: "how many records to show" },
-    moves: { help: "table of moves that numbers in a .jsonl refer to" },
+    moves: { help: "move table that numbers in a .jsonl file refer to" },
     histograms: {
       type: "boolean",
-      help: "read the whole file and show how scores, plies, pieces, results and king squares are spread",
+      help: "read the whole file and show histograms of scores, plies, pieces, results and king squares",
     },
   },
 

@@ -11,11 +11,11 @@ const TROUBLE_SHOWN = 10; // messages about engines that failed; the rest is cou
 
 export default command({
   name: "data label",
-  summary: "Let a UCI engine value the positions of a file, with several processes.",
+  summary: "Label positions with the scores of a UCI engine, running several processes.",
   details:
-    "Positions come from any file of records, or from a text with one FEN a line (.epd, .fen, .txt). Labels are kept in\n" +
-    "OUT.labels while it works: after Ctrl-C or a kill the same command continues without asking again.\n" +
-    "With --multipv all every legal move is valued: {fen, moves: {uci: centipawns or #n}}. Otherwise records have the\n" +
+    "Positions come from any file of records, or from a text file with one FEN per line (.epd, .fen, .txt). Labels are kept in\n" +
+    "OUT.labels meanwhile: after Ctrl-C or a kill, run the same command to continue where it stopped.\n" +
+    "With --multipv all, every legal move gets a score: {fen, moves: {uci: centipawns or #n}}. Otherwise records have the\n" +
     "engine's move and score, and the result of the input, or 0.",
   examples: [
     "tabiya data label positions.jsonl -o labelled.bin --engine stockfish --nodes 5000 --processes 2",
@@ -28,15 +28,15 @@ export default command({
     engine: {
       help: "command of the engine, with options as in uci: players: stockfish?Hash=16; or a player, as nnue@ab",
     },
-    depth: { type: "integer", minimum: 1, help: "plies for each position" },
+    depth: { type: "integer", minimum: 1, help: "search depth for each position, in plies" },
     nodes: { type: "integer", minimum: 1, help: "nodes for each position" },
-    multipv: { choices: ["1", "all"], default: "1", help: "value the position, or all its moves" },
-    processes: { type: "integer", minimum: 1, default: 1, help: "engines at once" },
+    multipv: { choices: ["1", "all"], default: "1", help: "score the position only, or all its moves" },
+    processes: { type: "integer", minimum: 1, default: 1, help: "engines running in parallel" },
     timeout: {
       type: "number",
       minimum: 0,
       default: 60,
-      help: "seconds for a position, after which the engine is killed",
+      help: "seconds per position, after which the engine is killed",
     },
     kind: { choices: BAG_KINDS, help: "kind of the records, for .bag and .bagz" },
     ...CLUSTER_OPTIONS,

@@ -5,10 +5,10 @@ import { ProgressBar, stopwatch } from "../progress.js";
 
 export default command({
   name: "data shuffle",
-  summary: "Put the records of a file into a random order, also of a file larger than memory.",
+  summary: "Shuffle the records of a file, even one larger than memory.",
   details:
-    "Needs room for another copy beside the output while it works. The same seed and memory give the same order.\n" +
-    "Memory in use is some four times --memory, and not more for a larger file.",
+    "Needs disk space for another copy next to the output. The same seed and --memory give the same order.\n" +
+    "It uses about four times --memory, however large the file is.",
   examples: [
     "tabiya data shuffle train.bin -o shuffled.bin",
     "tabiya data shuffle a.jsonl.zst -o b.jsonl.zst --seed 7",

@@ -5,11 +5,11 @@ import { ProgressBar, stopwatch } from "../progress.js";
 
 export default command({
   name: "data split",
-  summary: "Divide a file into training and validation, whole games to either side.",
+  summary: "Split a file into training and validation, keeping games whole.",
   details:
-    "Games are known by a column game_id, or by plies and results as long as the records stand in the order of the games.\n" +
-    "Better still is to decide it at the source: tabiya data import --validation. Where nothing tells the games, --by pawns\n" +
-    "sends positions with the same pawns to one side: neighbours in a game stay together unless a pawn moved between them.",
+    "Games are recognised by a column game_id, or by plies and results if the records are in the order of the games.\n" +
+    "It is better to split when importing: tabiya data import --validation. Where games cannot be recognised, --by pawns\n" +
+    "keeps positions with the same pawn structure together: neighbours in a game, unless a pawn moved between them.",
   examples: [
     "tabiya data split games.bin -o train.bin --share 0.05",
     "tabiya data split all_moves.jsonl.zst -o moves.jsonl --by pawns --share 0.02",
@@ -19,7 +19,7 @@ export default command({
     out: { short: "o", help: "file for training" },
     validationOut: { help: "file for validation (default: OUT.validation)" },
     by: { default: "games", choices: SPLIT_BY, help: "what stays together" },
-    share: { type: "number", minimum: 0, default: 0.05, help: "of these, for validation" },
+    share: { type: "number", minimum: 0, default: 0.05, help: "share that goes to validation" },
     seed: { type: "integer", default: 1, help: "decides which" },
   },
 

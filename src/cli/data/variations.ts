@@ -10,10 +10,10 @@ import { ProgressBar, stopwatch } from "../progress.js";
 export default command({
   name: "data variations",
   summary:
-    "Let a player look at positions, and keep its best moves with their values and lines: what decoders learn to think from.",
+    "Analyse positions and keep the best moves with their values and variations: training data for decoders that think.",
   details:
-    "Positions come from any file of records, or from a text with one FEN a line (.epd, .fen, .txt). Answers are kept in\n" +
-    "OUT.labels while it works: after Ctrl-C or a kill the same command continues without asking again.",
+    "Positions come from any file of records, or from a text file with one FEN per line (.epd, .fen, .txt). Answers are kept in\n" +
+    "OUT.labels meanwhile: after Ctrl-C or a kill, run the same command to continue where it stopped.",
   examples: [
     "tabiya data variations positions.bin -o thoughts.parquet --player nnue@ab --nodes 20000 --multipv 3",
     "tabiya data variations positions.bin -o thoughts.parquet --player residual@mcts --nodes 400 --multipv 3",
@@ -23,8 +23,8 @@ export default command({
     out: { short: "o", help: "file to write, .parquet or .jsonl" },
     player: { help: "as nnue@ab or residual@mcts" },
     nodes: { type: "integer", minimum: 1, default: 10_000, help: "nodes for each position" },
-    multipv: { type: "integer", minimum: 1, default: 3, help: "variations of a position" },
-    processes: { type: "integer", minimum: 1, default: 1, help: "players at once" },
+    multipv: { type: "integer", minimum: 1, default: 3, help: "variations per position" },
+    processes: { type: "integer", minimum: 1, default: 1, help: "players running in parallel" },
     ...CLUSTER_OPTIONS,
   },
 
