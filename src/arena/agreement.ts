@@ -66,6 +66,7 @@ class Mean {
   }
 }
 
+/** Positions for which a player expected much the same score, and what became of them. */
 export interface CalibrationBin {
   from: number; // expected scores from .. to
   to: number;

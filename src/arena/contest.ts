@@ -5,6 +5,7 @@ import { type Conditions, type GameRecord, type PlayedMove, playGame } from "./g
 import type { Opening } from "./openings.js";
 import type { ContestGame } from "./pairing.js";
 
+/** What is to be played: games, who plays them, from which openings, under which conditions. */
 export interface Contest {
   games: Iterable<ContestGame>; // those to be played, begun in this order
   create(player: number): Promise<Player>;

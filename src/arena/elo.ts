@@ -14,6 +14,7 @@ export interface Score {
 /** Pairs by the first player's points in them: 0, 1/2, 1, 3/2, 2. */
 export type Pentanomial = [number, number, number, number, number];
 
+/** What the games of a match say of two players, with its uncertainty. */
 export interface Estimate {
   /** Share of the points, 0..1; 0.5 before the first game. */
   score: number;
@@ -33,8 +34,10 @@ export interface Estimate {
 /** Normalised Elo of a score that lies one standard deviation of a game above one half. */
 export const NORMALIZED_ELO_PER_T = 800 / Math.log(10);
 
+/** The share of the points that is expected at this Elo difference. */
 export const scoreOfElo = (elo: number): number => 1 / (1 + 10 ** (-elo / 400));
 
+/** The Elo difference at which this share of the points is expected. */
 export const eloOfScore = (score: number): number => -400 * Math.log10(1 / score - 1);
 
 const NO_GAMES: Readonly<Estimate> = {

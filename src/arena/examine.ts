@@ -1,6 +1,7 @@
 import { Z95 } from "#base";
 import { type Player, PlayerFault } from "#engine";
 
+/** Questions to a player, one after another, and what is done with the answers. */
 export interface Examination<Question, Answer> {
   questions: Iterable<Question> | AsyncIterable<Question>;
   create(): Promise<Player>;

@@ -1,6 +1,7 @@
 import { type ContestGame, gameOfTwo } from "./pairing.js";
 import type { Standings } from "./standings.js";
 
+/** How the games of a contest ended, where nobody is compared. */
 export interface GameCountState {
   kind: "games";
   games: number;

@@ -21,6 +21,7 @@ export interface PlayedMove {
   clockMs?: number; // left after the move
 }
 
+/** Why a game was lost by a player who broke the rules, crashed or ran out of time. */
 export interface GameFault {
   color: Color; // who is to blame
   kind: FaultKind;

@@ -1,3 +1,8 @@
+/**
+ * Matches, tournaments, puzzles and suites: who is stronger, and how sure that is.
+ *
+ * @module
+ */
 export { type Adjudication, Adjudicator } from "./adjudication.js";
 export {
   Agreement,

@@ -21,6 +21,7 @@ function formatThought({ thought, clockMs }: PlayedMove, mover: Color): string[]
   return words.length > 0 ? [words.join(" ")] : [];
 }
 
+/** The result of a game as PGN writes it. */
 export const resultOf = ({ winner }: Pick<GameRecord, "winner">) =>
   winner === undefined ? "1/2-1/2" : winner === "white" ? "1-0" : "0-1";
 

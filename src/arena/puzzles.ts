@@ -74,6 +74,7 @@ export async function solvePuzzle(player: Player, puzzle: Puzzle, limits: Limits
 
 const isMate = (position: Position): boolean => position.outcome()?.reason === "checkmate";
 
+/** How many puzzles of a range of ratings were solved. */
 export interface RatingBand {
   from: number; // ratings from .. to
   to: number;

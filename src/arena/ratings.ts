@@ -13,6 +13,7 @@ export interface Encounter {
   pairs: Readonly<Pentanomial>;
 }
 
+/** The rating of a player among others, with its uncertainty. */
 export interface Rating {
   rating: number; // Elo; the average of all players is 0
   error: number | null; // half the 95 % interval, against the average of the others; null before there is any spread
@@ -20,6 +21,7 @@ export interface Rating {
   score: number; // points
 }
 
+/** The ratings of all players of a tournament. */
 export interface Ratings {
   players: Rating[];
   /**

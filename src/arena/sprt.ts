@@ -10,8 +10,10 @@ import { NORMALIZED_ELO_PER_T, type Pentanomial, scoreOfElo } from "./elo.js";
  * so that the same bounds need the same number of games whatever the book and the draw rate.
  */
 export const ELO_MODELS = ["logistic", "normalized"] as const;
+/** The scale in which the hypotheses of a test are given. */
 export type EloModel = (typeof ELO_MODELS)[number];
 
+/** The two hypotheses of a sequential test and its error rates. */
 export interface SprtConfig {
   elo0: number; // the change is worthless if it gains no more than this
   elo1: number; // the change is good if it gains at least this
@@ -20,8 +22,10 @@ export interface SprtConfig {
   model: EloModel;
 }
 
+/** The usual error rates of a test: 5 % each, in logistic Elo. */
 export const SPRT_DEFAULTS: Omit<SprtConfig, "elo0" | "elo1"> = { alpha: 0.05, beta: 0.05, model: "logistic" };
 
+/** How far a sequential test has come. */
 export interface SprtState {
   /** Log-likelihood ratio of elo1 against elo0. */
   llr: number;
@@ -109,6 +113,7 @@ export function logLikelihoodRatio(
   return total * seen.reduce((sum, { share }, i) => sum + share * Math.log(p1[i] / p0[i]), 0);
 }
 
+/** The log-likelihood ratios at which a test ends: at `lower` for elo0, at `upper` for elo1. */
 export const sprtBounds = ({ alpha, beta }: Pick<SprtConfig, "alpha" | "beta">) => ({
   lower: Math.log(beta / (1 - alpha)),
   upper: Math.log((1 - beta) / alpha),

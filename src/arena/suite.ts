@@ -77,6 +77,7 @@ export function gradeMove({ best, avoid, points }: SuiteTask, move: Move): { sol
   return { solved, points: points.size > 0 ? (points.get(move) ?? 0) : solved ? 1 : 0 };
 }
 
+/** Lets a player choose a move in a position of a test suite, and grades it. */
 export async function solveTask(player: Player, task: SuiteTask, limits: Limits) {
   const { move } = await player.choose(task.position, limits);
   return gradeMove(task, move);

@@ -1,5 +1,6 @@
 import { UserError } from "#base";
 
+/** The time a player has for a game. */
 export interface TimeControl {
   baseMs: number;
   incrementMs: number; // added after each move

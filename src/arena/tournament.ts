@@ -9,6 +9,7 @@ export interface Ranked extends Rating {
   name: string;
 }
 
+/** How a tournament stands: ratings and results of each against each. */
 export interface TournamentState {
   kind: "tournament";
   players: Ranked[]; // the best first

@@ -1,3 +1,8 @@
+/**
+ * Files, random numbers, statistics, threads and processes, in Node and in a page.
+ *
+ * @module
+ */
 export { AppendFile } from "./append-file.js";
 export { breathe } from "./breathe.js";
 export { concatBytes } from "./bytes.js";

@@ -104,6 +104,7 @@ export interface ProcessEnd {
   lastWords: string;
 }
 
+/** What is told of a running program. */
 export interface ProcessEvents {
   /** A line of its standard output, without the line end. A line of more than a megabyte is cut. */
   onLine(line: string): void;

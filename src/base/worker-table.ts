@@ -14,4 +14,5 @@ export const WORKERS = {
   "web/page/minds/train-worker": "page",
 } as const;
 
+/** The name of a worker that comes with the program. */
 export type WorkerName = keyof typeof WORKERS;

@@ -17,6 +17,7 @@ import { PIECE_LETTERS } from "./piece.js";
 import { Position } from "./position.js";
 import { formatSquare, parseSquare, type Square } from "./square.js";
 
+/** The position that a game of chess begins with. */
 export const START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 const KING = 6;
@@ -221,6 +222,7 @@ function formatCastling(state: Uint8Array): string {
   return text || "-";
 }
 
+/** The FEN of a position, its castling rights as in X-FEN. */
 export function formatFen(position: Position): string {
   const state = position.bytes();
   let board = "";

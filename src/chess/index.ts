@@ -1,4 +1,9 @@
-// For batch work over the core's memory (encoders, readers): its exports, room, and views.
+/**
+ * Positions and moves: the rules of chess and Chess960, FEN, SAN, UCI moves, scores.
+ *
+ * @module
+ */
+/** For batch work over the core's memory (encoders, readers): its exports, room, and views. */
 export * as core from "./core.js";
 export { formatFen, parseFen, START_FEN } from "./fen.js";
 export { castlingTarget, isCastling, isEnPassant, type Move, moveFrom, movePromotion, moveTo } from "./move.js";

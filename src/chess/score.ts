@@ -4,8 +4,10 @@
  * beyond is a mate. The core has the first two numbers in assembly/chess/rules/score.ts.
  */
 export const MATE_CP = 32_000;
+/** The highest score that is no mate, in centipawns. */
 export const HIGHEST_CP = 30_000;
 
+/** Whether a score says that somebody is mated. */
 export const isMateScore = (scoreCp: number): boolean => Math.abs(scoreCp) > HIGHEST_CP;
 
 /** The score of giving mate in `moves` moves; a negative number, or 0, of being mated in as many. */

@@ -7,4 +7,5 @@ export function parseSquare(name: string): Square | undefined {
   return (name.charCodeAt(1) - 49) * 8 + name.charCodeAt(0) - 97;
 }
 
+/** The name of a square: `e4`. */
 export const formatSquare = (square: Square): string => "abcdefgh"[square & 7] + (1 + (square >> 3));

@@ -1,3 +1,8 @@
+/**
+ * Work for many machines: jobs, workers, stores and the exchange of weights.
+ *
+ * @module
+ */
 export { type ClusterBoard, openBoard } from "./exchange/open.js";
 export { helpTrainings, leadHere, leadTraining, type SharedTraining } from "./exchange/trainings.js";
 export { type Job, jobId, parseJob } from "./jobs/job.js";

@@ -1,6 +1,7 @@
 // Numbers in the text format of Prometheus (prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4).
 import type { ClusterStatus } from "./transports/status.js";
 
+/** A number that is watched over time, with its samples. */
 export interface Metric {
   name: string;
   help: string;
@@ -10,6 +11,7 @@ export interface Metric {
 
 const escapeLabel = (text: string): string => text.replace(/[\\"\n]/g, (mark) => (mark === "\n" ? "\\n" : `\\${mark}`));
 
+/** Metrics in the text format of Prometheus. */
 export function formatMetrics(metrics: readonly Metric[]): string {
   const lines = metrics.flatMap(({ name, help, type, samples }) => [
     `# HELP ${name} ${help.replace(/[\\\n]/g, " ")}`,

@@ -7,6 +7,7 @@ import type { DataRecord } from "#formats";
 import { findMoveTable } from "./convert.js";
 import { POLICY_TABLE } from "./selfplay/game.js";
 
+/** What was found while records were checked. */
 export interface CheckCounts {
   records: number;
   games: number; // told apart by their numbers; 0 if records have none

@@ -16,6 +16,7 @@ interface Common {
   signal?: AbortSignal;
 }
 
+/** Which games and positions become records, and what values them. */
 export interface PgnOptions extends Common {
   engine?: string; // a player that values every position, as uci:stockfish; by default the evaluations in the games do
   limits?: Limits; // how long it may think about each
@@ -28,6 +29,7 @@ export interface PgnOptions extends Common {
   onNoEvals?(games: number): void; // told once, early, if the first games have no evaluation and it is needed
 }
 
+/** How many games a player plays against itself, and how. */
 export interface SelfPlayOptions extends Common {
   games: number;
   randomPlies?: number; // at the start of each game, so that no two are alike; default: 8

@@ -4,6 +4,7 @@ import { Buckets } from "./buckets.js";
 import { KeyTable } from "./key-table.js";
 import { positionKeys } from "./position-keys.js";
 
+/** The memory that finding repeated positions may take, and who is told. */
 export interface DedupeOptions {
   memoryBytes: number; // for one bucket of keys; the marks take a bit for each record besides
   signal: AbortSignal;

@@ -3,6 +3,7 @@ import { clampEvaluation, core } from "#chess";
 import { badRecord, createRawRecords, type NnueWeights, openRawRecords } from "#formats";
 import { nnueImage } from "#models";
 
+/** Which positions a network values, and how. */
 export interface DistilOptions {
   share: number; // of the positions, how many are kept as they are
   varied: number; // of the positions, how many become another, one or two random moves away
@@ -13,6 +14,7 @@ export interface DistilOptions {
   onProgress(state: { positions: number; done: number; total: number | undefined }): void;
 }
 
+/** How many positions were valued, and how many left out. */
 export interface DistilResult {
   positions: number; // read
   written: number;

@@ -24,6 +24,7 @@ export interface Facts {
 }
 
 export const MOVE_KINDS = ["quiet", "capture", "promotion", "castling"] as const; // a promotion that captures is a promotion
+/** A kind of move, as records are filtered by. */
 export type MoveKind = (typeof MOVE_KINDS)[number];
 
 const { POSITION, RECORD_BYTES, wasm } = core;

@@ -47,6 +47,7 @@ function needed(facts: Facts, name: "ply" | "score" | "pieces" | "result"): numb
   throw new UserError("FILTER_FIELD", `these records have no ${name}, so they cannot be chosen by it.`);
 }
 
+/** How many records were kept, and why others were not. */
 export interface FilterResult {
   records: number; // read
   kept: number;

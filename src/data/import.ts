@@ -17,6 +17,7 @@ import { KeyTable } from "./key-table.js";
 import { POSITION_REASONS, type PositionReason } from "./select.js";
 import { validationPath } from "./split.js";
 
+/** Which games and positions are imported, and how. */
 export interface ImportOptions extends Omit<ImportSettings, "packed" | "keys" | "kind"> {
   kind?: ImportKind; // default: "scored"
   dedupe: boolean; // each position only once
@@ -29,6 +30,7 @@ export interface ImportOptions extends Omit<ImportSettings, "packed" | "keys" | 
   onProgress(state: { done: number; total: number | undefined; games: number; positions: number }): void;
 }
 
+/** What was made of the games, and what was skipped why. */
 export interface ImportResult {
   games: number; // looked at
   kept: number;

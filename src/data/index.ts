@@ -1,3 +1,8 @@
+/**
+ * Training data: importing, labelling, filtering, splitting, self-play, contests with files.
+ *
+ * @module
+ */
 export { type AskElsewhere, answerPositions } from "./ask.js";
 export { loadBook } from "./book.js";
 export { type CheckCounts, RecordChecker } from "./check-records.js";

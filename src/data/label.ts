@@ -4,11 +4,13 @@ import { type Line, PlayerFault } from "#engine";
 import { BAG_KINDS, type BagKind, type DataRecord, formatOf } from "#formats";
 import { type AskOptions, type AskResult, askPositions, type Question } from "./ask.js";
 
+/** How an engine values positions. */
 export interface LabelOptions extends AskOptions {
   engine: string; // its command, for the journal
   allMoves: boolean; // value every legal move, not only the position
 }
 
+/** How many positions were valued. */
 export type LabelResult = AskResult;
 
 /** What an engine said of a position. */

@@ -15,6 +15,7 @@ export interface JudgedPosition {
   loss: number; // surprise at the move, in nats, plus four times the square of the value's error (as on a scale of -1 to 1)
 }
 
+/** Where a network's worst mistakes are looked for. */
 export interface MistakeOptions {
   sample: number; // positions looked at, spread evenly over the start of the file
   resultShare?: number; // how much of the target is the game's result instead of the score

@@ -7,6 +7,7 @@ import { validationPath } from "./split.js";
 const isGames = (path: string) => /\.pgn(\.(zst|gz|bz2))?$/i.test(path);
 const isValidation = (name: string) => /\.validation\./.test(name); // as `data import --validation` names them
 
+/** Where the records of a set are kept, and what they are for. */
 export interface SetOptions {
   folder: string; // where records made from games are kept
   within?: string; // the folder that paths are seen from, if it is another than the program's

@@ -2,6 +2,7 @@ import { Random, UserError } from "#base";
 import { createRawRecords, type DataRecord, eachRecord, openRawRecords, type RawBatch, type RawForm } from "#formats";
 import { PawnChooser } from "./pawn-chooser.js";
 
+/** What may stay together when records are split. */
 export const SPLIT_BY = ["games", "pawns"] as const;
 
 export interface SplitOptions {

@@ -3,6 +3,7 @@ import { type ByMove, type Line, PlayerFault } from "#engine";
 import type { DataRecord } from "#formats";
 import { type AskOptions, type AskResult, askPositions, type Question } from "./ask.js";
 
+/** How a player writes variations to positions. */
 export interface VariationOptions extends AskOptions {
   player: string; // for the journal
   multiPv: number; // variations of a position at most

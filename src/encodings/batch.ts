@@ -20,10 +20,12 @@ export const ENCODE_PLANES = {
   "lc0-112": (positions, count, _, out) => wasm.encodeLc0Planes(positions, count, START_KEY, out),
 } satisfies Record<string, (positions: number, count: number, repetitions: number, out: number) => void>;
 
+/** The name of an encoding as planes. */
 export type PlanesName = keyof typeof ENCODE_PLANES;
 
 /** HalfKP indices a side has room for in a row; the rest of the row is HALFKP_UNUSED. */
 export const HALFKP_ROW = 32;
+/** Fills the rest of a row of HalfKP indices. */
 export const HALFKP_UNUSED = 65535;
 
 /** HalfKP indices of many positions: [position][mover, other][HALFKP_ROW], and how many of each row are used. */

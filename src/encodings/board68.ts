@@ -53,6 +53,7 @@ export const BOARD_INDEX_OF_TOKEN: Int16Array = Int16Array.from(VOCABULARY, (nam
 /** From the board head's numbers to full ids. */
 export const TOKEN_OF_BOARD_INDEX: Uint16Array = Uint16Array.from(BOARD_VOCABULARY, tokenId);
 
+/** Tokens of a position in the encoding board68. */
 export const BOARD_TOKENS = 68;
 
 /**

@@ -4,6 +4,7 @@ import { batchOf } from "./batch.js";
 
 /** The characters of fen-tokens by their number; "b" is a file, a bishop and a side at once. */
 export const FEN_TOKEN_CHARACTERS = "0123456789abcdefghpnrkqPBNRQKw.";
+/** Tokens of a position in the encoding fen-tokens. */
 export const FEN_TOKENS = 77;
 
 /**

@@ -1,5 +1,6 @@
 import { type Color, core, type Piece, type Position, ROLES, type Square } from "#chess";
 
+/** Inputs of a side in the encoding HalfKP. */
 export const HALFKP_INPUTS = 41024;
 const PER_KING = 641; // 10 kinds of pieces on 64 squares, and one input that is never used
 const most = 32;

@@ -1,3 +1,8 @@
+/**
+ * Positions and moves as the numbers that networks see, and back.
+ *
+ * @module
+ */
 export {
   batchOf,
   ENCODE_PLANES,

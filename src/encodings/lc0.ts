@@ -1,6 +1,7 @@
 import { assert } from "#base";
 import { type Color, core, opposite, type Position, parseFen, ROLES, type Square, START_FEN } from "#chess";
 
+/** Planes of a position with its history, as networks of lc0 see it. */
 export const LC0_PLANES = 112;
 const HISTORY = 8;
 const PER_POSITION = 13;

@@ -144,5 +144,7 @@ export const MOVE_TABLES = {
   }),
 } as const;
 
+/** The name of a table that numbers moves. */
 export type MoveTableName = keyof typeof MOVE_TABLES;
+/** The names of all tables that number moves. */
 export const MOVE_TABLE_NAMES = Object.keys(MOVE_TABLES) as MoveTableName[];

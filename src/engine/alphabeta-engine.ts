@@ -10,6 +10,7 @@ export const BUILTIN = "builtin";
 /** The best network we ship; if there is none, the built-in evaluation. */
 const SHIPPED = "nnue";
 
+/** An alpha-beta search with its evaluation. */
 export interface AlphaBetaEngine {
   search: AlphaBeta;
   /** What values the positions, in one line. */

@@ -58,6 +58,7 @@ const POSITIONS = [
   "6K1/8/p7/4p1P1/8/1kr2P1P/1n1R4/8 b - - 0 65",
 ] as const;
 
+/** What searching the positions of the benchmark gave. */
 export interface BenchResult {
   signature: number; // nodes
   seconds: number; // of the fastest pass

@@ -9,7 +9,9 @@ import { type FitOptions, fitPolicy } from "./evaluators/policy.js";
 import { StaticEvaluator } from "./evaluators/static.js";
 import type { NetworkFile } from "./network-file.js";
 
+/** The searches by the names they have behind an @. */
 export const SEARCHES = ["ab", "mcts", "none", "think"] as const;
+/** The name of a search. */
 export type SearchName = (typeof SEARCHES)[number];
 
 /** How networks of a family play. */

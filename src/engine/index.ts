@@ -1,3 +1,8 @@
+/**
+ * Players: networks and engines that choose moves, and UCI from both sides.
+ *
+ * @module
+ */
 export { type AlphaBetaEngine, createAlphaBeta, loadNnue } from "./alphabeta-engine.js";
 export { BENCH_DEPTH, type BenchResult, runBench } from "./bench.js";
 export { type EvaluatorOptions, openEvaluator } from "./evaluators/open.js";

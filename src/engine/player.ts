@@ -56,6 +56,7 @@ export interface MoveValue {
 
 /** Ways in which a player can spoil a game. */
 export const FAULTS = ["crash", "hang", "time", "illegal move", "out of turn"] as const;
+/** What a player can be blamed for. */
 export type FaultKind = (typeof FAULTS)[number];
 
 /** The player is to blame: what a game is lost for. */

@@ -32,8 +32,10 @@ export interface UciSpec {
   options: Map<string, string>;
 }
 
+/** A player's text, taken apart. */
 export type PlayerSpec = NetworkSpec | UciSpec;
 
+/** How a player is made from its text. */
 export interface PlayerOptions {
   times?: Partial<UciTimes>; // patience with foreign engines
 }

@@ -15,6 +15,7 @@ const LEVELS: readonly (Strength & { elo: number })[] = [
   { elo: 2745, nodes: 8000, noiseCp: 30 },
 ];
 
+/** The lowest and the highest Elo that a player can be limited to. */
 export const ELO_RANGE = { min: LEVELS[0].elo, max: LEVELS[LEVELS.length - 1].elo } as const;
 
 /** The limits that make a player of this Elo, which lies in ELO_RANGE. */

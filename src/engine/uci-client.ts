@@ -5,6 +5,7 @@ import { isEndless, type Limits } from "#search";
 import { PlayerFault } from "./player.js";
 import { checkUciOption, parseUciOption, type UciOption } from "./uci-options.js";
 
+/** How long an engine is waited for. */
 export interface UciTimes {
   startMs: number; // from the start of the program to `uciok`, and to `readyok` after options or a new game
   graceMs: number; // after its time is over, to answer `stop`
@@ -41,6 +42,7 @@ interface Search {
   reject(fault: PlayerFault): void;
 }
 
+/** A UCI engine in a process of its own, and the conversation with it. */
 export class UciClient {
   /** What the engine calls itself. */
   id = "";

@@ -21,6 +21,7 @@ import { type GoRequest, parseGo } from "./uci-go.js";
 import { formatInfos } from "./uci-info.js";
 import { parsePosition } from "./uci-position.js";
 
+/** Who plays for a chess program that speaks UCI. */
 export interface UciOptions {
   version: string;
   player: Player; // the caller closes it

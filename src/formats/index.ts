@@ -1,3 +1,8 @@
+/**
+ * Files of games, of training records and of weights.
+ *
+ * @module
+ */
 export { BadGame } from "./games/bad-game.js";
 export { GameBlock, NO_CLOCK, NO_EVAL, RESULTS, type Result } from "./games/block.js";
 export { Game, parseGames, type ReadGamesOptions, readGameBlocks, readGames } from "./games/game.js";

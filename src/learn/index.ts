@@ -1,3 +1,8 @@
+/**
+ * Networks that learn by playing themselves, generation by generation.
+ *
+ * @module
+ */
 export { type LearnRating, rateGenerations } from "./ratings.js";
 export { type LearnRecipe, parseLearnRecipe } from "./recipe.js";
 export { type GenerationRow, type LearnOptions, listGenerations, runLearning } from "./run.js";

@@ -1,6 +1,7 @@
 import { type Encounter, ratePlayers } from "#arena";
 import type { Encountered, LearnState } from "./state.js";
 
+/** The rating of a generation, with its uncertainty. */
 export interface LearnRating {
   elo: number; // the network it all began with is 0
   error: number | null; // half the 95 % interval

@@ -45,6 +45,7 @@ const SCHEMA = z.strictObject({
     .prefault({}),
 });
 
+/** A recipe of self-play, training and matches, checked and with its defaults. */
 export type LearnRecipe = z.output<typeof SCHEMA>;
 
 /** Reads a recipe and checks all of it, so that nothing fails after hours. */

@@ -18,6 +18,7 @@ import { rateGenerations } from "./ratings.js";
 import type { LearnRecipe } from "./recipe.js";
 import { type Generation, type LearnState, loadState, networkFolder, PHASES, saveState } from "./state.js";
 
+/** What is learnt, where it is kept, how far it goes, and who is told. */
 export interface LearnOptions {
   run: string; // the folder that keeps everything
   recipe?: LearnRecipe; // of a new run; a run that is resumed has its own

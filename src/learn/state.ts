@@ -5,6 +5,7 @@ import { checkLearnRecipe, type LearnRecipe } from "./recipe.js";
 
 /** What is done for a generation, in this order. */
 export const PHASES = ["selfplay", "train", "gate", "ladder", "done"] as const;
+/** What is being done for a generation. */
 export type Phase = (typeof PHASES)[number];
 
 /** Games of a generation against somebody, in the generation's view. */
@@ -19,6 +20,7 @@ export interface Encountered {
   test?: "H0" | "H1" | "undecided";
 }
 
+/** What is known of a generation. */
 export interface Generation {
   number: number; // from 1; 0 is the network that it all began with
   phase: Phase; // the one that is being worked on

@@ -26,6 +26,7 @@ const GRAPH_FORMATS = {
 
 /** Files a network can be carried away in. None has more than the weights and how to use them. */
 export const EXPORT_FORMATS = { ...GRAPH_FORMATS, ...NNUE_FORMATS } as const;
+/** The name of a format that networks are exported to. */
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
 /** Writes the network, with the weights its parameters have now, and measures what is lost by it. */

@@ -1,3 +1,8 @@
+/**
+ * The families of networks: building, loading and exporting them.
+ *
+ * @module
+ */
 export { type ActionInput, encodeActionInput, MIRRORED_ACTIONS } from "./action-input.js";
 export { DECODER_SIZES, type DecoderConfig, drawCentres, winLossCentres } from "./decoder/config.js";
 export { DECODER } from "./decoder/family.js";

@@ -27,6 +27,7 @@ import { convolutionAdds, copyTo, defineFamily, type Inference, newFloats } from
 import { positionKey } from "./position-key.js";
 import { LC0_POLICY_PLACES } from "./regroup-moves.js";
 
+/** The shape of a network of lc0. */
 export interface Lc0Config {
   width: number; // channels of the trunk
   blocks: number; // residual blocks, two convolutions each
@@ -120,6 +121,7 @@ class Block {
 /** [n, c, 8, 8] -> [n, 64 * c] */
 const flat = (x: Tensor): Tensor => x.reshape([x.dim(0), 64 * (x.dim(1) as number)]);
 
+/** A residual network with the layers of lc0. */
 export class Lc0 {
   readonly input: Convolution;
   readonly trunk: readonly Block[];
@@ -237,6 +239,7 @@ function multiplyAdds(config: Lc0Config): number {
   return convolutionAdds(LC0_PLANES, width, 9) + blocks * block + policy + value;
 }
 
+/** The family of lc0's and Maia's networks, which are read and not trained. */
 export const LC0 = defineFamily<Lc0Config, Lc0>({
   sizes: {},
   schema: SCHEMA,

@@ -11,6 +11,7 @@ export interface LayerInsight {
   attention: number[][][]; // [head][move][square]: where each move looks
 }
 
+/** What goes on inside a transformer with experts as it looks at a position. */
 export interface MoeInsight {
   moves: { move: Move; value: number; buckets: number[] }[]; // the best first, with the share of each bucket
   layers: LayerInsight[];

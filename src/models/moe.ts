@@ -35,6 +35,7 @@ import { positionKey } from "./position-key.js";
 export const POSITION_CODES = ["learned", "sinusoidal"] as const;
 export const ACTION_CODES = ["table", "squares"] as const;
 
+/** The shape of a transformer with experts. */
 export interface MoeConfig {
   width: number;
   layers: number;
@@ -85,6 +86,7 @@ const PUBLISHED: MoeConfig = {
   buckets: 128,
 };
 
+/** Sizes of transformers with experts, by name. */
 export const MOE_SIZES = {
   tiny: { ...PUBLISHED, width: 32, layers: 2, hidden: 32, experts: 4, actions: "squares", turned: true }, // for tests
   base: { ...PUBLISHED, actions: "squares", turned: true },
@@ -243,6 +245,7 @@ export interface ActionValues {
   inputs: Tensor[]; // of each layer, [77 + queries, n, width]
 }
 
+/** A transformer with experts that values every legal move in one pass. */
 export class Moe {
   readonly tokens: Embedding;
   readonly actions: Embedding;
@@ -347,6 +350,7 @@ function multiplyAdds(config: MoeConfig): number {
   return layers * layer - spared + TYPICAL_MOVES * width * buckets;
 }
 
+/** The family of transformers with experts. */
 export const MOE = defineFamily<MoeConfig, Moe>({
   sizes: MOE_SIZES,
   schema: SCHEMA,

@@ -101,6 +101,7 @@ function checkFormat(kind: NnueWeights["kind"], format: string, more = ""): void
 /** How the names of files with quantised networks end. */
 export const NNUE_SUFFIXES = Object.keys(NNUE_FORMATS).map((format) => `.${format}`);
 
+/** Whether a file's name ends like that of a network for the alpha-beta search. */
 export const isNnueFile = (path: string): boolean =>
   NNUE_SUFFIXES.some((suffix) => path.toLowerCase().endsWith(suffix));
 

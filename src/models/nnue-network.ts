@@ -11,6 +11,7 @@ import { nnueLayout, PAWN_OF_STOCKFISH_12 } from "./nnue.js";
 
 export const NNUE_INPUTS = ["halfkp", "768"] as const;
 
+/** The shape of an NNUE network. */
 export interface NnueConfig {
   inputs: (typeof NNUE_INPUTS)[number];
   hidden: number;
@@ -58,6 +59,7 @@ const BASE: NnueConfig = {
   centipawns: 400,
 };
 
+/** Sizes of NNUE networks by name. */
 export const NNUE_SIZES = {
   tiny: { ...BASE, hidden: 32, factorised: false, kingBuckets: [], mirrored: false, outputs: 1 }, // for tests
   base: BASE,
@@ -74,6 +76,7 @@ interface Layer {
   bias: Parameter; // [outputs]
 }
 
+/** An efficiently updatable network for the alpha-beta search. */
 export class Nnue {
   readonly config: NnueConfig;
   readonly features: Parameter; // [rows, hidden]

@@ -29,6 +29,7 @@ export function syntheticHalfKp(seed: number): HalfKpWeights {
   };
 }
 
+/** A network of random integers, for tests and benchmarks. */
 export function syntheticWide(seed: number, architecture: Partial<WideArchitecture> = {}): WideWeights {
   const random = new Random(seed);
   const noise = (spread: number) => (random.bits() % (2 * spread + 1)) - spread;

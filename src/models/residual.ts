@@ -36,6 +36,7 @@ export const BOARDS = {
 export const POLICY_HEADS = ["conv", "dense"] as const;
 export const VALUE_HEADS = ["tanh", "wdl"] as const;
 
+/** The shape of a residual network. */
 export interface ResidualConfig {
   board: keyof typeof BOARDS;
   repetitions: boolean;
@@ -90,6 +91,7 @@ const OURS: ResidualConfig = {
   valueHidden: 64,
 };
 
+/** Sizes of residual networks by name. */
 export const RESIDUAL_SIZES = {
   tiny: { ...OURS, width: 16, blocks: 2, headWidth: 8, valueHidden: 16 }, // for tests: trains in seconds on one core
   base: OURS, // 64x4 with convolutional heads: some 2,000 positions a second on two cores
@@ -218,6 +220,7 @@ export interface PolicyValue {
   wdl: Tensor | undefined; // [n, 3], logits of win, draw and loss, where the net tells them apart
 }
 
+/** A residual network with a policy and chances of win, draw and loss. */
 export class Residual {
   readonly stem: Conv3x3;
   readonly stemNorm: BatchNorm;
@@ -292,6 +295,7 @@ function multiplyAdds(config: ResidualConfig): number {
   return convolutionAdds(planes, width, 9) + blocks * block + policy + value;
 }
 
+/** The family of residual networks with a policy and a value. */
 export const RESIDUAL = defineFamily<ResidualConfig, Residual>({
   sizes: RESIDUAL_SIZES,
   schema: SCHEMA,

@@ -1,3 +1,8 @@
+/**
+ * Alpha-beta, tree search and thinking in variations, over any evaluator.
+ *
+ * @module
+ */
 export { AlphaBeta, type AlphaBetaLimits, type AlphaBetaOptions } from "./alphabeta/alphabeta.js";
 export type { Evaluation, Evaluator } from "./evaluator.js";
 export { type Clock, isEndless, type Limits } from "./limits.js";

@@ -25,6 +25,7 @@ export interface TextOption extends Named {
   type: "text";
   default: string;
 }
+/** An option of a search: a flag of the command line and an option of UCI at once. */
 export type Option = CheckOption | NumberOption | ChoiceOption | TextOption;
 
 /** How evenly moves are drawn, which more than one search lets its user choose; 0 takes the best. */
@@ -44,6 +45,7 @@ type ValueOf<O extends Option> = O extends CheckOption
 /** A value for each option of a table. */
 export type OptionValues<T extends OptionTable> = { -readonly [K in keyof T]: ValueOf<T[K]> };
 
+/** The values that options have by default. */
 export const defaultValues = <T extends OptionTable>(table: T): OptionValues<T> =>
   Object.fromEntries(Object.entries(table).map(([name, { default: value }]) => [name, value])) as OptionValues<T>;
 

@@ -5,6 +5,7 @@ import type { Array64 } from "./reference.js";
 import { type Dim, formatShape, type Shape } from "./shape.js";
 
 export const DTYPES = ["float32", "float16", "int32", "int64", "uint8", "int8", "bool"] as const;
+/** The type of a tensor's numbers. */
 export type DType = (typeof DTYPES)[number];
 
 /** What an op can store beside its inputs: plain data only. */

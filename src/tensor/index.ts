@@ -1,3 +1,8 @@
+/**
+ * Graphs with gradients, layers, optimisers and ONNX: networks of your own.
+ *
+ * @module
+ */
 export { CachedSession, type CacheSpec } from "./cached-session.js";
 export { checkpoint } from "./checkpoint.js";
 export { emaDecayAt } from "./ema.js";

@@ -10,6 +10,7 @@ export type OptimiserChoice =
   | ({ name: "adamw" } & Partial<AdamConfig>)
   | ({ name: "adadelta" } & Partial<AdadeltaConfig>);
 
+/** The optimiser of a name, with its settings. */
 export function buildOptimiser({ name, ...config }: OptimiserChoice): Optimiser {
   switch (name) {
     case "sgd":

@@ -27,16 +27,19 @@ function filled(length: number, next: () => number): Float32Array {
   return data;
 }
 
+/** Fills a parameter with one value. */
 export const full =
   (value: number): Initialiser =>
   (shape) =>
     new Float32Array(count(shape)).fill(value);
 
+/** Draws a parameter from a normal distribution with mean 0. */
 export const normal =
   (deviation: number, random: Random): Initialiser =>
   (shape) =>
     filled(count(shape), () => random.normal() * deviation);
 
+/** Draws a parameter evenly from -bound to bound. */
 export const uniform =
   (bound: number, random: Random): Initialiser =>
   (shape) =>

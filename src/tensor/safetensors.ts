@@ -24,9 +24,11 @@ const TYPES = {
 
 const NAMES = Object.keys(TYPES) as SafetensorsType[];
 
+/** A type of numbers that safetensors files hold. */
 export type SafetensorsType = keyof typeof TYPES;
 export type SafetensorsArray = InstanceType<(typeof TYPES)[SafetensorsType]["array"]>;
 
+/** A tensor of a safetensors file. */
 export interface NamedTensor {
   name: string;
   dtype: SafetensorsType;
@@ -34,6 +36,7 @@ export interface NamedTensor {
   data: SafetensorsArray;
 }
 
+/** What a safetensors file holds. */
 export interface Safetensors {
   tensors: NamedTensor[];
   metadata: Record<string, string>;
@@ -163,6 +166,7 @@ export function toFloat32({ name, dtype, data }: NamedTensor): Float32Array {
   }
 }
 
+/** Reads a safetensors file. */
 export const loadSafetensors = async (path: string): Promise<Safetensors> =>
   readSafetensors(await readBytes(path), path);
 

@@ -8,6 +8,7 @@ export type Schedule =
   | { kind: "cosine"; steps: number; warmupSteps?: number; final?: number }
   | { kind: "step"; every: number; factor: number; warmupSteps?: number };
 
+/** The learning rate at a step, counted from 0. */
 export function learningRateAt(schedule: Schedule, peak: number, step: number): number {
   const { warmupSteps = 0 } = schedule;
   if (step < warmupSteps) return (peak * (step + 1)) / warmupSteps;

@@ -3,14 +3,17 @@ import type { DType } from "./graph.js";
 
 /** Where a model runs. Anything but "cpu" needs an ONNX Runtime that was built for it. */
 export const DEVICES = ["cpu", "cuda", "webgpu", "dml", "coreml"] as const;
+/** What a model is computed on. */
 export type Device = (typeof DEVICES)[number];
 
+/** What a model is computed on, and with how many threads. */
 export interface SessionOptions {
   device?: Device; // default: "cpu"
   threads?: number; // 0 or nothing: one per core
   lanes?: number; // runs at the same time, each in a worker of its own with its share of the threads; default: 1
 }
 
+/** Numbers of a tensor, one after another. */
 export type Values = Float32Array | Int32Array | Uint8Array | Int8Array | BigInt64Array | Uint16Array;
 
 /** Values with their shape, which can be left out where a model's own says enough. */
@@ -20,6 +23,7 @@ export interface TensorData {
   dtype: DType;
 }
 
+/** The inputs of a model by name. */
 export type Feeds = Readonly<Record<string, Values | { data: Values; shape: readonly number[] }>>;
 
 export interface RunOptions {

@@ -3,6 +3,7 @@
  * and stays one through reshapes and concatenations: "64n" is 64 times it, "n+1" one more.
  */
 export type Dim = number | string;
+/** The dimensions of a tensor, the first one outermost. */
 export type Shape = readonly Dim[];
 
 interface Affine {

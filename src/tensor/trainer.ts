@@ -10,6 +10,7 @@ import { type Parameter, parametersOf } from "./parameter.js";
 import type { Feeds, SessionOptions } from "./session.js";
 import { type PlannedParameter, resultFloats, STOP, type TrainerState, type TrainingPlan } from "./training-run.js";
 
+/** What is trained, by which loss and which optimiser. */
 export interface TrainerOptions extends SessionOptions {
   model: object; // its fields hold the parameters
   loss: Tensor; // one number

@@ -3,7 +3,9 @@ import { FAMILIES, type FamilyName, type Schema } from "#models";
 import { DEVICES, type Device, type OptimiserChoice, type Schedule } from "#tensor";
 
 const OPTIMISERS = ["sgd", "adam", "adamw", "adadelta"] as const;
+/** The precisions in which trainings that work together tell each other what they learnt. */
 export const PRECISIONS = ["float32", "float16", "int8"] as const;
+/** One of `PRECISIONS`. */
 export type Precision = (typeof PRECISIONS)[number];
 const SCHEDULES = ["constant", "cosine", "step"] as const;
 

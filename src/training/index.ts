@@ -1,3 +1,8 @@
+/**
+ * Recipes, runs, batches and results: from records to a trained network.
+ *
+ * @module
+ */
 export type { ActionValueJudgement } from "./action-value/judge.js";
 export type { ActionValueConfig } from "./action-value/objective.js";
 export type { BatchSource } from "./batches/batch-source.js";

@@ -19,6 +19,7 @@ import { batchesOfSteps, stepsOf } from "./steps.js";
 import type { Judgement, Learner } from "./task.js";
 import { taskOf } from "./tasks.js";
 
+/** Where a run is kept, what it learns from, and who is told. */
 export interface TrainOptions {
   run: string; // the folder that keeps all of the run
   data: BatchSource;
@@ -33,6 +34,7 @@ export interface TrainOptions {
   now: () => number; // milliseconds since 1970
 }
 
+/** What is told after a step. */
 export interface StepReport {
   step: number;
   steps: number; // in the whole run
@@ -42,6 +44,7 @@ export interface StepReport {
   positionsPerSecond: number; // since the run was started or resumed
 }
 
+/** What came of a run. */
 export interface TrainResult {
   checkpoint: string; // the best
   steps: number;

@@ -11,6 +11,7 @@ export interface TrainingFiles {
   validation?: { paths: readonly string[] };
 }
 
+/** A training by `NetworkTrainer`, and who is told of it. */
 export interface Training {
   settings?: Readonly<Record<string, unknown>>; // for this training alone, as epochs
   resume?: boolean; // go on with a training that was broken off

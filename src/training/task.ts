@@ -26,6 +26,7 @@ export interface Judgement {
   loss: number;
 }
 
+/** How many positions a network is judged by, and how. */
 export interface JudgeOptions extends SessionOptions {
   limit?: number; // positions, rounded up to whole batches; 0 for all
   batchSize?: number;
@@ -104,4 +105,5 @@ export function defineTask<C extends object, M extends object, N extends Network
   };
 }
 
+/** A share in percent, with one digit behind the point. */
 export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;

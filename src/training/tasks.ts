@@ -14,6 +14,7 @@ const TASKS: Partial<Record<FamilyName, Task>> = {
   nnue: NNUE_VALUE,
 };
 
+/** How networks of a family are trained and judged. */
 export function taskOf(family: FamilyName): Task {
   const task = TASKS[family];
   if (task) return task;

@@ -1,3 +1,8 @@
+/**
+ * The server of the studio, and reports.
+ *
+ * @module
+ */
 export { compareMetrics, type MetricRow, type RunFacts, readRuns, sparkline } from "./report/compare.js";
 export { compareConfigs, curveOf, formatValue } from "./report/curves.js";
 export { judgeCheckpoint, judgePositions } from "./report/judged.js";

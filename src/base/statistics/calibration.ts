@@ -7,6 +7,7 @@ export interface CalibrationBin {
   actual: number; // mean of the true ones
 }
 
+/** How well predicted chances agree with what happened. */
 export interface Calibrated {
   calibrationError: number; // mean |predicted - actual| over the bins, weighed by their positions
   calibration: CalibrationBin[];

@@ -10,6 +10,7 @@ export interface ClusterBoard {
   close(): void;
 }
 
+/** Connects to the Redis of a cluster, for trainings that exchange their weights. */
 export async function openBoard(url: string, store?: FileStore): Promise<ClusterBoard> {
   const redis = await connect(url);
   return { board: new RedisBoard(redis), store: store ?? new RedisStore(redis), close: () => redis.disconnect() };

@@ -10,6 +10,7 @@ import { type NamedFile, namedFile } from "./names.js";
 import { LABEL, type LabelJob, VARIATIONS, type VariationsJob } from "./positions.js";
 import { SELFPLAY, type SelfPlayJob } from "./selfplay.js";
 
+/** A piece of work for any machine of a cluster: plain data. */
 export type Job = SelfPlayJob | GamesJob | LabelJob | VariationsJob | PuzzlesJob | SuiteJob;
 
 /** Every kind of job there is. */

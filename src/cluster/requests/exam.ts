@@ -7,6 +7,7 @@ import { cut, moveSeconds } from "./cut.js";
 
 const MOVES = { puzzles: 3, suite: 1 }; // that the player makes for one question
 
+/** Puzzles or tasks of a suite for a player, to be shared among machines. */
 export interface ExamRequest<Question> {
   kind: "puzzles" | "suite";
   player: string;

@@ -33,6 +33,7 @@ export interface Assumptions {
 const JOBS = 2_000; // that are measured at least
 const RENEW_SECONDS = 15; // half of the lock of transports/worker.ts
 
+/** Throughput and cost at a number of workers. */
 export interface Scale {
   workers: number;
   positionsPerSecond: number;

@@ -1,6 +1,7 @@
 // AWS Signature Version 4 for S3 (docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
 import { hexOf, sha256 } from "./hash.js";
 
+/** The keys of an account of S3. */
 export interface S3Keys {
   accessKeyId: string;
   secretAccessKey: string;

@@ -22,6 +22,7 @@ const KEPT_SECONDS = 3600; // that a job which nobody fetches is remembered
 const SLOTS = 256; // jobs under way: enough for a hundred cores, and few enough to be forgotten when work is stopped
 const JOB_SECONDS = 90; // a job should take: far more than its dispatch costs, and little to do again
 
+/** How jobs are given to a cluster. */
 export interface BullOptions {
   itemsPerJob?: number; // instead of what takes about a minute
   store?: FileStore; // for files and results; in the Redis by default

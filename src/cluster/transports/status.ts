@@ -13,6 +13,7 @@ export interface QueueStatus {
   secondsLeft: number | null; // at that rate; null: nothing was done lately
 }
 
+/** What a cluster is doing: queues, workers, rates, failures. */
 export interface ClusterStatus {
   queues: QueueStatus[];
   workers: WorkerCard[];
@@ -31,6 +32,7 @@ export interface RedisStatus {
 const MINUTES = 5; // that a rate is measured over
 const FAILURES = 10;
 
+/** Asks the Redis of a cluster what is going on. */
 export async function readStatus(url: string): Promise<ClusterStatus> {
   const { Queue } = await loadBull();
   const redis = await connect(url);

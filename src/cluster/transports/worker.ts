@@ -19,6 +19,7 @@ const STALLS = 100; // that a job survives: of workers killed, stopped or cut of
 const REST_MS = 10_000; // of a machine that is in trouble, before it tries again
 const SILENT_MS = 20_000; // without an answer; twice as long as a queue is waited for
 
+/** What a worker of a cluster is called, may use and can do. */
 export interface WorkerOptions {
   cluster: string; // redis://...
   cache: string; // a folder for files

@@ -2,6 +2,7 @@ import type { GameCountState, MatchState, TournamentState } from "#arena";
 import type { FaultKind, Report } from "#engine";
 import type { ContestSpec } from "./spec.js";
 
+/** How a contest stands, by its kind. */
 export type ContestState = MatchState | TournamentState | GameCountState;
 
 /** A game of a contest by name. */

@@ -35,6 +35,7 @@ export interface ContestWork extends Omit<Contest, "create" | "conditions" | "co
 /** Plays games of a contest; who does it, and where, is its own affair. */
 export type PlayContest = (work: ContestWork) => Promise<void>;
 
+/** Who plays a contest, where its games are kept, and who is told. */
 export interface ContestOptions {
   play?: PlayContest; // who plays; this program by default
   store?: GameStore; // keeps the games, and tells which were played before; memory by default
@@ -42,6 +43,7 @@ export interface ContestOptions {
   onEvent?(event: ContestEvent): void;
 }
 
+/** How a contest ended. */
 export type ContestResult = ContestState & {
   names: string[]; // of the players, in the order of the spec
   llrPath?: readonly LlrPoint[]; // of a test

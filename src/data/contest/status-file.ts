@@ -6,6 +6,7 @@ import type { ContestEvent, ContestState, GameLabel } from "./events.js";
 import { type ContestSpec, parseContest } from "./spec.js";
 
 export const CONTEST_PHASES = ["running", "stopped", "finished", "failed"] as const;
+/** Whether a contest is being played, was stopped, has ended or failed. */
 export type ContestPhase = (typeof CONTEST_PHASES)[number];
 
 /** A game that is being played. */
@@ -18,6 +19,7 @@ export interface LiveGame extends GameLabel {
   whiteCp: number | null; // what the last player to move thought, in White's view
 }
 
+/** What is known of a contest, kept beside its games. */
 export interface ContestStatus {
   spec: ContestSpec;
   phase: ContestPhase;
@@ -33,6 +35,7 @@ export interface ContestStatus {
   live: LiveGame[];
 }
 
+/** How the name of a status file ends. */
 export const STATUS_SUFFIX = ".contest.json";
 const EVERY_MS = 400; // between two writes at least
 const NOTES = 20; // kept, the latest
@@ -85,6 +88,7 @@ export const newStatus = (spec: ContestSpec, nowMs: number): ContestStatus => ({
   live: [],
 });
 
+/** Writes a status file, all or nothing. */
 export const saveContestStatus = (path: string, status: ContestStatus): Promise<void> =>
   writeFile(path, `${JSON.stringify(status)}\n`);
 

@@ -13,6 +13,7 @@ export type PlayGames = (
   signal: AbortSignal,
 ) => Promise<void>;
 
+/** Who plays, and who is told. */
 export interface SelfPlayRunOptions {
   signal?: AbortSignal; // stops it; finished games wait beside the output for the next call
   play?: PlayGames; // who plays; this thread by default
@@ -20,6 +21,7 @@ export interface SelfPlayRunOptions {
   onProgress?(counts: SelfPlayCounts, before: number): void; // `before`: games of an earlier run
 }
 
+/** What was played and written, and how long it took. */
 export type SelfPlayResult = SelfPlayCounts & { seconds: number };
 
 /**

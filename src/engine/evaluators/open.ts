@@ -3,6 +3,7 @@ import { type Evaluator, RolloutEvaluator, UniformEvaluator } from "#search";
 import { PLAYING_FAMILIES } from "../families.js";
 import { readNetworkFile } from "../network-file.js";
 
+/** How a network is run for a search. */
 export interface EvaluatorOptions {
   threads?: number; // the network computes with; 0, the default: one per core
   steady?: boolean; // an answer does not depend on what else is asked at the same time; false by default

@@ -8,6 +8,7 @@ export const NOTE_BYTES = 12;
 
 /** How a game ended; the index is the code of a game's `result`. */
 export const RESULTS = ["*", "1-0", "0-1", "1/2-1/2"] as const;
+/** The result of a game as PGN writes it. */
 export type Result = (typeof RESULTS)[number];
 
 /** No `[%eval]` was written after this move. */

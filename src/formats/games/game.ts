@@ -152,6 +152,7 @@ export class Game {
   }
 }
 
+/** What a file of games is called in messages, and what happens to broken games. */
 export interface ReadGamesOptions {
   source?: string; // the file's name, for messages
   onBad?: (error: BadGame) => void; // told of every broken game, which is then skipped; throws if not given

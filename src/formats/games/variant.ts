@@ -1,5 +1,6 @@
 /** The variants whose rules we know: those of chess, from any start. */
 export const VARIANTS = ["standard", "from-position", "chess960"] as const;
+/** A variant of chess that games can be of. */
 export type Variant = (typeof VARIANTS)[number];
 
 /** What servers and programs write in a Variant tag; only its small letters and digits are compared. */

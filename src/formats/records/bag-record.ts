@@ -13,7 +13,9 @@ import {
   throwBad,
 } from "./record.js";
 
+/** The kinds of records that Bagz files hold. */
 export const BAG_KINDS = ["action_value", "state_value", "behavioral_cloning"] as const;
+/** A kind of record that Bagz files hold. */
 export type BagKind = (typeof BAG_KINDS)[number];
 
 const decoder = new TextDecoder("utf-8", { fatal: true });

@@ -19,7 +19,9 @@ const EXTENSIONS = {
   bagz: ["bagz"],
   parquet: ["parquet"],
 } as const;
+/** The name of a format of records. */
 export type RecordFormat = keyof typeof EXTENSIONS;
+/** The formats of records that are read and written. */
 export const RECORD_FORMATS = Object.keys(EXTENSIONS) as RecordFormat[];
 
 /** Parquet brings large libraries along, which are loaded only for a table. */

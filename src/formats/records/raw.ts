@@ -21,6 +21,7 @@ export interface RawBatch {
   ends: Uint32Array;
 }
 
+/** Records as their bytes, in batches: the fast way from file to file. */
 export interface RawReader extends AsyncIterable<RawBatch> {
   readonly path: string;
   readonly form: RawForm;
@@ -28,6 +29,7 @@ export interface RawReader extends AsyncIterable<RawBatch> {
   readonly progress: number; // how much of `size` was read
 }
 
+/** Writes records as their bytes; nothing is seen of the file before `commit`. */
 export interface RawWriter {
   write(batch: RawBatch): Promise<void>;
   commit(): Promise<void>;

@@ -32,6 +32,7 @@ export interface DataRecord {
   [column: string]: unknown;
 }
 
+/** The kinds of records, by what they know of a position. */
 export const RECORD_KINDS = [
   "action_value",
   "state_value",
@@ -43,6 +44,7 @@ export const RECORD_KINDS = [
   "all_moves",
   "row",
 ] as const;
+/** A kind of record. */
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
 /** The kind of a record, by the fields it has. */
@@ -80,6 +82,7 @@ export function badRecord(code: string, { path, record, line, byte }: Place, pro
 /** What is done about a bad record: throw (the default of readers), or count and go on. */
 export type OnBad = (error: UserError) => void;
 
+/** The usual answer to a bad record: it ends the reading. */
 export const throwBad: OnBad = (error) => {
   throw error;
 };

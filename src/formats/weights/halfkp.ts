@@ -4,6 +4,7 @@
  */
 export const HALFKP_SHAPE = { inputs: 41024, hidden: 256, first: 32, second: 32 } as const;
 
+/** The integers of a network of the shape that Stockfish 12 had. */
 export interface HalfKpWeights {
   kind: "halfkp";
   description: string;

@@ -20,9 +20,12 @@ const JOMF_VERSION = 0x00010001;
 const TRANSFORMER = 0x46495458; // "FITX"
 const LAYERS = 0x4c415945; // "LAYE"
 
+/** The two layouts that .jnn files have. */
 export const JNN_DIALECTS = ["stockfish", "jomf"] as const;
+/** A layout of .jnn files. */
 export type JnnDialect = (typeof JNN_DIALECTS)[number];
 
+/** Whether a file begins like a .jnn. */
 export const isJnn = (bytes: Uint8Array): boolean => dialectOf(bytes) !== undefined;
 
 /** Which of the two dialects a file is, by how it begins. */
@@ -31,6 +34,7 @@ export function dialectOf(bytes: Uint8Array): JnnDialect | undefined {
   return version === STOCKFISH_VERSION ? "stockfish" : version === JOMF ? "jomf" : undefined;
 }
 
+/** Reads a .jnn of either dialect; `file` is for messages. */
 export function readJnn(bytes: Uint8Array, file: string): HalfKpWeights {
   const cursor = new Cursor(bytes, file);
   const dialect = dialectOf(bytes);
@@ -45,6 +49,7 @@ export function readJnn(bytes: Uint8Array, file: string): HalfKpWeights {
   return { kind: "halfkp", description, ...transformer, ...readLayers(cursor) };
 }
 
+/** The bytes of a .jnn. */
 export function writeJnn(weights: HalfKpWeights, dialect: JnnDialect): Uint8Array {
   if (dialect === "stockfish") return writeStockfish(weights, STOCKFISH_VERSION);
   const text = new TextEncoder().encode(weights.description);

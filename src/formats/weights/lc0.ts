@@ -33,6 +33,7 @@ export interface Lc0Block {
   squeeze?: { first: Lc0Dense; second: Lc0Dense }; // to `squeeze` units, and on to a gate and a sum for each channel
 }
 
+/** The layers of a network of lc0, in floats. */
 export interface Lc0Weights {
   width: number; // channels of the trunk
   activation: "relu" | "mish";

@@ -9,6 +9,7 @@ const VERSION = 1;
 
 export const isRawWide = (bytes: Uint8Array): boolean => new Cursor(bytes, "").peek(0) === MAGIC;
 
+/** The bytes of a .raw file: docs/formats/raw.md. */
 export function writeRawWide(w: WideWeights): Uint8Array {
   const { hidden, outputs, mirrored, featureScale, outputScale, centipawns } = w;
   const shape = [hidden, bucketCount(w), outputs, mirrored ? 1 : 0];

@@ -30,11 +30,13 @@ export interface WideWeights extends WideArchitecture {
   outputWeights: Int16Array; // [outputs, 2 * hidden], times outputScale, the mover's half first
 }
 
+/** Whether a file begins like a .tnn, of this version or the first. */
 export const isWide = (bytes: Uint8Array): boolean => {
   const magic = new Cursor(bytes, "").peek(0);
   return magic === MAGIC || magic === FIRST_VERSION;
 };
 
+/** How many buckets the squares of the king fall into. */
 export const bucketCount = ({ kingBuckets }: Pick<WideArchitecture, "kingBuckets">): number =>
   Math.max(...kingBuckets) + 1;
 
@@ -70,6 +72,7 @@ export function checkArchitecture(
   if (wrong) throw new UserError("NNUE_ARCHITECTURE", `${file}: the architecture in the header is wrong: ${wrong}.`);
 }
 
+/** Reads a .tnn; `file` is for messages. */
 export function readWide(bytes: Uint8Array, file: string): WideWeights {
   const cursor = new Cursor(bytes, file);
   if (cursor.u32("header") === FIRST_VERSION)
@@ -107,6 +110,7 @@ export function readWideArrays(cursor: Cursor, description: string, architecture
   return weights;
 }
 
+/** The bytes of a .tnn: docs/formats/tnn.md. */
 export function writeWide(w: WideWeights): Uint8Array {
   const { description, hidden, kingBuckets, mirrored, outputs, featureScale, outputScale, centipawns } = w;
   const header = { description, hidden, kingBuckets, mirrored, outputs, featureScale, outputScale, centipawns };

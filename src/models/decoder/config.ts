@@ -2,6 +2,7 @@ import * as z from "zod";
 import { normalQuantile } from "#base";
 import type { Schema } from "../family.js";
 
+/** The shape of a decoder. */
 export interface DecoderConfig {
   width: number;
   layers: number;
@@ -36,6 +37,7 @@ export const DECODER_SCHEMA: Schema<DecoderConfig> = z.strictObject({
     .describe("a move is shown by its two squares, as slots of a board, besides its own token"),
 });
 
+/** Sizes of decoders by name. */
 export const DECODER_SIZES = {
   tiny: {
     width: 32,

@@ -14,6 +14,7 @@ function multiplyAdds({ width, layers, hidden, buckets, valueHidden, squares, fr
   return POSITION_TOKENS * token + board + moves + between + values;
 }
 
+/** The family of decoders, which write boards, moves and values token by token. */
 export const DECODER = defineFamily<DecoderConfig, Decoder>({
   sizes: DECODER_SIZES,
   schema: DECODER_SCHEMA,

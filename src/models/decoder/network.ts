@@ -151,6 +151,7 @@ const SQUARES = VOCABULARY.map((_, token) => (token < MOVES ? MOVE_TABLES.moves1
 const FROM_SQUARES = SQUARES.map((move) => move?.from ?? NO_SQUARE);
 const TO_SQUARES = SQUARES.map((move) => move?.to ?? NO_SQUARE);
 
+/** A transformer that continues texts of boards, moves and values. */
 export class Decoder {
   readonly tokens: Embedding;
   readonly slots: Embedding | undefined;

@@ -15,6 +15,7 @@ import {
   type ToWorker,
 } from "./protocol.js";
 
+/** How an alpha-beta search is opened. */
 export interface AlphaBetaOptions {
   /** A network as the core wants it (`nnueImage` makes it); undefined uses the small built-in evaluation. */
   image?: Uint8Array;

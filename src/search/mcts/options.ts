@@ -181,4 +181,5 @@ export const MCTS_OPTIONS = {
   },
 } as const satisfies OptionTable;
 
+/** The options of a tree search, with their values. */
 export type MctsSettings = OptionValues<typeof MCTS_OPTIONS>;

@@ -36,4 +36,5 @@ export const THINK_OPTIONS = {
   },
 } as const satisfies OptionTable;
 
+/** The options of thinking in variations, with their values. */
 export type ThinkSettings = OptionValues<typeof THINK_OPTIONS>;

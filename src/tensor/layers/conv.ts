@@ -20,6 +20,7 @@ export class Conv3x3 {
     return apply("conv3x3", [x, this.weight], { tile: this.tile });
   }
 }
+/** A convolution of 3 by 3 squares with random weights. */
 export const conv3x3 = (inputs: number, outputs: number, random: Random, tile?: Tile): Conv3x3 =>
   new Conv3x3(inputs, outputs, random, tile);
 

@@ -6,6 +6,7 @@ import { type Parameter, parameter, uniform } from "../parameter.js";
 import { type Linear, linear } from "./linear.js";
 import { swiglu } from "./swiglu.js";
 
+/** The shape of a layer of experts. */
 export interface ExpertsConfig {
   width: number;
   hidden: number; // inside each expert
@@ -52,6 +53,7 @@ export class Experts {
   }
 }
 
+/** A layer of experts with random weights. */
 export const experts = (config: ExpertsConfig, random: Random): Experts => new Experts(config, random);
 
 /** Each line `chosen` times, in the sorted order. Its gradient gathers too: adding up by index would be far slower. */

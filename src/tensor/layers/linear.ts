@@ -19,6 +19,7 @@ export class Linear {
   }
 }
 
+/** A linear layer with random weights. */
 export const linear = (inputs: number, outputs: number, random: Random, options?: { bias?: boolean }): Linear =>
   new Linear(inputs, outputs, random, options);
 
@@ -35,5 +36,6 @@ export class Embedding {
   }
 }
 
+/** A table of random lines, to be learnt. */
 export const embedding = (rows: number, width: number, random: Random, deviation?: number): Embedding =>
   new Embedding(rows, width, random, deviation);

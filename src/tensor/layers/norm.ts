@@ -18,6 +18,7 @@ export class LayerNorm {
     return apply("layerNorm", [x, this.weight, this.bias], { epsilon: this.epsilon });
   }
 }
+/** A layer norm over lines of this width. */
 export const layerNorm = (width: number, epsilon?: number): LayerNorm => new LayerNorm(width, epsilon);
 
 /** Each line along the last axis with mean square 1, then scaled. */
@@ -35,6 +36,7 @@ export class RmsNorm {
     return apply("rmsNorm", [x, this.weight], { epsilon: this.epsilon });
   }
 }
+/** A norm by the mean square of lines of this width. */
 export const rmsNorm = (width: number, epsilon?: number): RmsNorm => new RmsNorm(width, epsilon);
 
 /**
@@ -66,4 +68,5 @@ export class BatchNorm {
     });
   }
 }
+/** A batch norm over channels. */
 export const batchNorm = (channels: number): BatchNorm => new BatchNorm(channels);

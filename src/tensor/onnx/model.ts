@@ -30,6 +30,7 @@ export interface OnnxValue {
   sequence?: boolean; // a list with this tensor in it
 }
 
+/** An ONNX model as plain data. */
 export interface OnnxModel {
   nodes: readonly OnnxNode[];
   initialisers: readonly OnnxTensor[];

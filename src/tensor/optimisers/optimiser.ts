@@ -32,6 +32,7 @@ export function writeRule(memory: ArrayBufferLike, address: number, { kernel, nu
   new Float32Array(memory, address + 4, numbers.length).set(numbers);
 }
 
+/** Bytes of an optimiser's rule in the memory of the compiled trainer. */
 export const RULE_BYTES = 64;
 
 /**

@@ -8,6 +8,7 @@ import { GatheredRecords, RecordOrder } from "./record-order.js";
 import { BLOCK, type RandomRows } from "./record-source.js";
 import type { FileRows, RowBatch, RowEncoder, RowFormat } from "./row-format.js";
 
+/** Where batches come from, and how their rows are made. */
 export interface BatchOptions<B, S extends RandomRows = RandomRows> {
   /** Files, as `parseSource` reads them; without weights, each record is as likely as any other. */
   sources: readonly (string | DataSource)[];

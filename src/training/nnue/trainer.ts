@@ -24,6 +24,7 @@ export interface NnueBatch {
   describe?: (record: number) => Error; // what to say of one that is bad
 }
 
+/** How the compiled trainer of NNUE networks is opened. */
 export interface NnueTrainerOptions {
   batchSize: number; // positions in a batch at most
   threads: number; // makes no difference to the result

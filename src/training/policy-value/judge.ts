@@ -17,6 +17,7 @@ export interface PolicyValueJudgement extends Judgement, Calibrated {
   valueRmse: number;
 }
 
+/** Judges a residual network by positions it has not learnt from. */
 export async function judgePolicyValue(
   network: Residual,
   source: BatchSource<PolicyValueBatch>,

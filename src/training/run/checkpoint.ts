@@ -45,8 +45,10 @@ export interface EpochSummary {
   validation: Measured | null; // null without validation data
 }
 
+/** Results of validation by name; the loss is always there. */
 export type Measured = { loss: number } & Record<string, number>;
 
+/** All that a training needs to go on. */
 export interface Checkpoint {
   progress: Progress;
   state: TrainerState;

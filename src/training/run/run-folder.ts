@@ -14,7 +14,9 @@ import { upgradeSettings } from "../upgrade.js";
 import { loadMetadata } from "./checkpoint.js";
 import { lastMetrics, type MetricsLine, MetricsLog, readMetrics } from "./metrics-log.js";
 
+/** What can become of a run. */
 export const RUN_STATES = ["running", "stopped", "finished", "failed"] as const;
+/** What became of a run, or that it goes on. */
 export type RunState = (typeof RUN_STATES)[number];
 
 /** What becomes of a run, in status.json. */
@@ -26,6 +28,7 @@ interface StatusFile {
   steps?: number; // of the whole run
 }
 
+/** How a run stands. */
 export interface RunStatus {
   state: RunState;
   process: string; // key of the one that trains, or trained last; empty if not known

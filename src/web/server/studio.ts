@@ -18,6 +18,7 @@ import { Program } from "./program.js";
 import { Runs } from "./runs.js";
 import { StaticFiles } from "./static-files.js";
 
+/** Where a studio works and listens. */
 export interface StudioOptions {
   folder: string; // to work in: runs/, contests/ and data/ are below it
   host: string; // address to listen at
@@ -29,6 +30,7 @@ export interface StudioOptions {
   log(text: string): void; // for trouble of our own
 }
 
+/** A studio that runs. */
 export interface Studio {
   url: string; // with the token
   close(): Promise<void>;
