@@ -4,6 +4,7 @@ import { formatSan, type Position, parseUci } from "#chess";
 export interface LineMove {
   text: string; // "12. Nf3", "Nf6"
   uci: string;
+  path: string; // the moves up to it
   after: Position;
 }
 
@@ -16,7 +17,7 @@ export function formatPv(position: Position, moves: readonly string[], most = In
     if (move === undefined) break;
     const number = board.turn === "white" ? `${board.fullmoves}. ` : line.length === 0 ? `${board.fullmoves}... ` : "";
     const after = board.clone().play(move);
-    line.push({ text: number + formatSan(board, move), uci, after });
+    line.push({ text: number + formatSan(board, move), uci, path: `${line.at(-1)?.path ?? ""} ${uci}`, after });
     board = after;
   }
   return line;
