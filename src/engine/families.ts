@@ -39,7 +39,7 @@ const graph =
   };
 
 /** A file of integers as others use, or the weights that training keeps. */
-function nnueOf({ bytes, path }: NetworkFile): NnueWeights {
+export function nnueOf({ bytes, path }: NetworkFile): NnueWeights {
   if (!path.endsWith(".safetensors")) return readNnueNetwork(bytes, path);
   return quantiseNnue(NNUE.own(readNetwork(bytes, path).network), `from ${path}`);
 }

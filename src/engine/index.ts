@@ -7,8 +7,8 @@ export { type AlphaBetaEngine, createAlphaBeta, loadNnue } from "./alphabeta-eng
 export { BENCH_DEPTH, type BenchResult, runBench } from "./bench.js";
 export { type EvaluatorOptions, openEvaluator } from "./evaluators/open.js";
 export { openNetwork } from "./evaluators/policy.js";
-export { PLAYING_FAMILIES, type PlayingFamily, quickSearchOf, SEARCHES, type SearchName } from "./families.js";
-export { readNetworkFile } from "./network-file.js";
+export { nnueOf, PLAYING_FAMILIES, type PlayingFamily, quickSearchOf, SEARCHES, type SearchName } from "./families.js";
+export { type NetworkFile, readNetworkFile } from "./network-file.js";
 export {
   type ByMove,
   type Choice,

@@ -11,6 +11,7 @@ import {
   type RunStatus,
   readAddedMetrics,
   resolveRecipe,
+  TRAIN_DEFAULTS,
   trainable,
 } from "#training";
 import type { StartRun } from "../protocol/requests.js";
@@ -167,7 +168,9 @@ export class Runs {
       }),
     );
     return {
-      recipes: recipes.filter(({ values }) => families.some(({ family }) => family === (values.family ?? "residual"))),
+      recipes: recipes.filter(({ values }) =>
+        families.some(({ family }) => family === (values.family ?? TRAIN_DEFAULTS.family)),
+      ),
       families: families.map(({ family, sizes }) => ({
         family,
         sizes: sizes.map((size) => ({ size, settings: listSettings(family, size) })),
@@ -249,7 +252,7 @@ export class Runs {
       const state = key === undefined ? "failed" : "starting";
       const message = key === undefined ? await lastWords(`${path}/${LOG}`) : "";
       const { mtimeMs: updatedMs } = await stat(`${path}/${RECIPE}`);
-      const { family = "residual", size = "base", epochs = 0 } = values;
+      const { family = TRAIN_DEFAULTS.family, size = TRAIN_DEFAULTS.size, epochs = 0 } = values;
       return { ...broken(id, message), state, updatedMs, family: `${family}`, size: `${size}`, epochs: Number(epochs) };
     }
     const config = await (await RunFolder.open(path)).config();

@@ -1,9 +1,9 @@
 // What can be seen inside a network besides its answers. Each family shows what it has; the others say nothing of it.
 import { readBytes } from "#base";
 import { formatSquare, formatUci, type Position, parseFen } from "#chess";
-import { PLAYING_FAMILIES } from "#engine";
+import { type NetworkFile, nnueOf } from "#engine";
 import type { NnueWeights } from "#formats";
-import { identifyNetwork, inspectMoe, NnueEvaluator } from "#models";
+import { type FamilyName, identifyNetwork, inspectMoe, NnueEvaluator } from "#models";
 
 /** What the page wants to see. */
 export type Inspection =
@@ -88,24 +88,21 @@ class PieceInspector {
   }
 }
 
-/** Answers inspections of one network. */
-export async function openInspector(
-  address: string,
-): Promise<(position: Position, inspection: Inspection) => Promise<Inspected>> {
-  const bytes = await readBytes(address);
-  const family = identifyNetwork(bytes, address);
-  const { nnue } = PLAYING_FAMILIES[family];
-  if (nnue) {
-    const pieces = new PieceInspector(nnue({ bytes, path: address, family }));
+type Inspector = (position: Position, inspection: Inspection) => Promise<Inspected>;
+
+/** What networks of a family show of themselves; a family that is not here shows nothing. */
+const INSPECTORS: Partial<Record<FamilyName, (file: NetworkFile) => Promise<Inspector>>> = {
+  nnue: async (file) => {
+    const pieces = new PieceInspector(nnueOf(file));
     return async (position, inspection) =>
       inspection.kind === "worth"
         ? { worth: pieces.worth(position) }
         : inspection.kind === "lift"
           ? { lift: pieces.lift(position, inspection.square) }
           : {};
-  }
-  if (family === "moe") {
-    const look = await inspectMoe(bytes, address);
+  },
+  moe: async ({ bytes, path }) => {
+    const look = await inspectMoe(bytes, path);
     return async (position, { kind }) => {
       if (kind !== "moves") return {};
       const { moves, layers } = await look(position);
@@ -113,6 +110,13 @@ export async function openInspector(
         insight: { layers, moves: moves.map(({ move, ...rest }) => ({ uci: formatUci(position, move), ...rest })) },
       };
     };
-  }
-  return async () => ({});
+  },
+};
+
+/** Answers inspections of one network. */
+export async function openInspector(path: string): Promise<Inspector> {
+  const bytes = await readBytes(path);
+  const family = identifyNetwork(bytes, path);
+  const inspector = await INSPECTORS[family]?.({ bytes, path, family });
+  return inspector ?? (async () => ({}));
 }
