@@ -116,17 +116,19 @@ export class Contests {
     return { id: name };
   }
 
-  async resume(id: string): Promise<void> {
+  async resume(id: string): Promise<{ id: string }> {
     const { summary, path } = await this.find(id);
     if (summary.phase === "running") throw new UserError("ALREADY_RUNNING", "This contest is being played.");
     await this.play(path, summary.spec.kind);
     await this.look();
+    return { id };
   }
 
-  async stop(id: string): Promise<void> {
+  async stop(id: string): Promise<{ id: string }> {
     const { summary } = await this.find(id);
     if (summary.phase !== "running") throw new UserError("NOT_RUNNING", "This contest is not being played.");
     this.program.stop(summary.process);
+    return { id };
   }
 
   /** Has a contest played, and waits until it is, or has failed to start. */
