@@ -3,8 +3,8 @@ import { test } from "vitest";
 import { clusterMetrics, formatMetrics } from "#cluster";
 import { parseExposition } from "./exposition.js";
 
-const CARD = { version: 1, bench: 1, families: [], engines: {}, refused: [] };
-const QUEUE = { completed: 3, failed: 1, delayed: 0, jobsPerMinute: 12, secondsLeft: 35 };
+const CARD = { version: 1, bench: 1, families: [], engines: {}, refused: [], jobsPerMinute: 1 };
+const QUEUE = { needs: "any worker", completed: 3, failed: 1, delayed: 0, jobsPerMinute: 12, secondsLeft: 35 };
 
 test("Prometheus can read a cluster, whatever its workers are called", () => {
   const text = formatMetrics(

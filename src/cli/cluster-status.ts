@@ -33,17 +33,21 @@ export default command({
 });
 
 function show({ queues, workers, rates, failures, redis }: ClusterStatus, { print, note }: Pick<Io, "print" | "note">) {
-  for (const { name, waiting, active, completed, failed, delayed, jobsPerMinute, secondsLeft } of queues) {
+  for (const { name, needs, waiting, active, completed, failed, delayed, jobsPerMinute, secondsLeft } of queues) {
     const left = secondsLeft === null ? "no end in sight" : `${formatDuration(secondsLeft)} left`;
     print(
       `${name}: ${waiting} waiting, ${active} active, ${delayed} to be tried again, ${completed} done, ${failed} failed`,
     );
+    print(`  for ${needs}`);
     print(`  ${jobsPerMinute.toFixed(1)} jobs a minute, ${left}`);
   }
   if (queues.length === 0) print("no jobs");
   print(`${workers.length} workers, ${rates.jobsPerMinute.toFixed(1)} jobs a minute`);
-  for (const { name, capacity, done, failed, refused, trouble } of workers) {
-    print(`  ${name}: ${capacity} cores, ${done} jobs done, ${failed} failed${trouble && `; resting: ${trouble}`}`);
+  for (const { name, capacity, done, failed, jobsPerMinute, refused, trouble } of workers) {
+    const rate = `${jobsPerMinute.toFixed(1)} a minute`;
+    print(
+      `  ${name}: ${capacity} cores, ${done} jobs done (${rate}), ${failed} failed${trouble && `; resting: ${trouble}`}`,
+    );
     for (const reason of refused) print(`    leaves jobs to others: ${reason}`);
   }
   for (const { id, reason } of failures) print(`  failed: ${id.slice(0, 12)}: ${reason}`);

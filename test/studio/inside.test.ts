@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "vitest";
 import { Random } from "#base";
 import { DECODER_SIZES, Decoder, MOE_SIZES, Moe, networkBytes, RESIDUAL_SIZES, Residual } from "#models";
-import { browserPath, click, moves, type Studio, type, useStudio, waitForPlies } from "./studio.js";
+import { browserPath, click, moves, type Studio, shoot, type, useStudio, waitForPlies } from "./studio.js";
 
 let studio: Studio;
 useStudio((opened) => {
@@ -24,7 +24,7 @@ check("the worth of each piece stands on the board, and a piece picked up shows 
   await page.waitForFunction(() => document.querySelectorAll(".cg-custom-svgs text").length === 30);
   await click(page, "g1");
   await page.waitForFunction(() => document.querySelectorAll(".cg-custom-below rect").length >= 25);
-  await studio.shoot(page, "inside-heat");
+  await shoot(page, "inside-heat");
   await page.context().close();
 });
 
@@ -52,13 +52,13 @@ check(
     await page.getByRole("region", { name: "How sure it is" }).waitFor();
     await page.getByRole("button", { name: "Attention" }).click();
     await page.waitForFunction(() => document.querySelectorAll(".cg-custom-below rect").length === 64);
-    await studio.shoot(page, "inside-attention");
+    await shoot(page, "inside-attention");
     await page.getByRole("button", { name: "Experts" }).click();
     await page.getByText("the expert each square is sent to").waitFor();
     await page.getByRole("group", { name: "Network to look into" }).getByRole("button", { name: "conv" }).click();
     const table = page.getByRole("region", { name: "Moves it weighs" });
     await table.getByRole("columnheader", { name: "Visits" }).waitFor();
-    await studio.shoot(page, "inside-four");
+    await shoot(page, "inside-four");
     await page.context().close();
     assert.deepEqual(studio.problems, []);
   },
@@ -71,7 +71,7 @@ check("a reviewed game has its blunder marked, and the better move named", async
   await page.getByLabel("Nodes a position").selectOption("2000");
   await page.getByRole("button", { name: "Review", exact: true }).click();
   await page.getByRole("button", { name: /2… Ke7 blunder/ }).waitFor();
-  await studio.shoot(page, "inside-review");
+  await shoot(page, "inside-review");
   await page.context().close();
   assert.deepEqual(studio.problems, []);
 });
@@ -87,7 +87,7 @@ check("the thoughts of a decoder are a tree, and replay on the board", async () 
   await thoughts.getByRole("button", { name: "Replay" }).click();
   await thoughts.locator("[aria-pressed=true]").first().waitFor();
   await page.waitForFunction(() => document.querySelectorAll("cg-board square.last-move").length === 2);
-  await studio.shoot(page, "inside-thoughts");
+  await shoot(page, "inside-thoughts");
   await page.context().close();
   assert.deepEqual(studio.problems, []);
 });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, test } from "vitest";
 import { Random } from "#base";
 import { exportNetwork, RESIDUAL_SIZES, Residual, randomPositions } from "#models";
-import { browserPath, type Studio, type, useStudio, waitForPlies } from "./studio.js";
+import { browserPath, inspectAll, type Studio, type, useStudio, waitForPlies } from "./studio.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-page-training-"));
 let studio: Studio;
@@ -26,18 +26,19 @@ test.skipIf(!browserPath)(
     await page.getByLabel("Games to learn from").setInputFiles("games/lichess.pgn.gz");
     await page.getByText(/^900 games; values by their \[%eval\] comments/).waitFor();
     await page.getByLabel("Steps").fill("100");
+    await inspectAll(page, "page-training-form");
     await page.getByRole("button", { name: "Train", exact: true }).click();
     await page.getByText(/training, step \d+ of 100, [\d,.]+ positions\/s/).waitFor();
     await page.getByRole("region", { name: "Unseen positions" }).waitFor(); // after the first epoch, while it learns
     await page.getByText("finished, step 100 of 100").waitFor();
     const label = await page.getByRole("img", { name: /^loss over the steps/ }).getAttribute("aria-label");
     assert.match(label ?? "", /loss [\d.]+ at step 100/);
-    await studio.shoot(page, "page-training");
     await page.getByRole("button", { name: /^Let it play 10 games/ }).click();
     const score = page.getByRole("status", { name: "Against random moves" });
     await page.getByRole("button", { name: /^Let it play 10 games/, disabled: false }).waitFor();
     const [wins, draws, losses] = (await score.textContent())!.match(/\d+/g)!.map(Number);
     assert.ok(wins + draws + losses === 10 && wins - losses >= 5, `${wins} won, ${draws} drawn, ${losses} lost`);
+    await inspectAll(page, "page-training");
 
     // From the page to the terminal ...
     const [download] = await Promise.all([

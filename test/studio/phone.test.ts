@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { afterEach, test } from "vitest";
-import { browserPath, moves, type Studio, type, useStudio, waitForPlies } from "./studio.js";
+import { browserPath, moves, type Studio, shoot, type, useStudio, waitForPlies } from "./studio.js";
 
 let studio: Studio;
 useStudio((opened) => {
@@ -118,7 +118,7 @@ check("piece sets and boards are changed in the settings and kept", async () => 
   await page.getByRole("button", { name: "flat" }).click();
   assert.notEqual(await image(), before);
   await page.getByRole("button", { name: "sea" }).click();
-  await studio.shoot(page, "themes");
+  await shoot(page, "themes");
   await page.reload();
   await page.waitForSelector("cg-board piece");
   assert.deepEqual(await page.evaluate(() => ({ ...document.documentElement.dataset })), {

@@ -1,66 +1,22 @@
 // The page with its server, as `tabiya studio` runs them: a training and a match from their forms, and a server that is killed.
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { AxeBuilder } from "@axe-core/playwright";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, test } from "vitest";
+import { afterAll, afterEach, beforeAll, test } from "vitest";
 import { Random } from "#base";
 import { formatFen, formatUci } from "#chess";
 import { createRecords, type DataRecord } from "#formats";
 import { eachRandomPosition } from "../random-positions.js";
-import { browserPath, type, waitForPlies } from "./studio.js";
+import { Served } from "./served.js";
+import { browserPath, inspect, SIZES, type, waitForPlies } from "./studio.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tabiya-studio-"));
-const SHOTS = resolve("dist/screenshots");
-const MAIN = resolve("dist/cli/main.js");
-const SIZES = {
-  desktop: { viewport: { width: 1366, height: 820 } },
-  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
-};
-
-let server: ChildProcess;
-let address: string;
-let browser: Browser;
-const problems: string[] = [];
-
-/** Starts the studio and returns the address it prints. */
-async function start(port: number): Promise<string> {
-  server = spawn(process.execPath, [MAIN, "studio", "--port", String(port), "--no-open"], { cwd: folder });
-  let text = "";
-  for await (const chunk of server.stdout ?? []) {
-    text += chunk;
-    const found = /^Tabiya studio: (http:\/\/127\.0\.0\.1:\d+\/#token=\S+)\n/.exec(text);
-    if (found) return found[1];
-  }
-  throw new Error(`the studio did not start: ${text}`);
-}
-
-async function visit(view: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext({
-    reducedMotion: "reduce",
-    serviceWorkers: "block",
-    ...SIZES.desktop,
-    ...options,
-  });
-  const page = await context.newPage();
-  page.setDefaultTimeout(200_000); // on a machine busy with other tests
-  page.on("pageerror", (error) => problems.push(error.message));
-  page.on("console", (message) => {
-    if (/Content Security Policy/.test(message.text())) problems.push(message.text());
-  });
-  await page.goto(address);
-  await page.getByRole("link", { name: view }).click();
-  return page;
-}
+const studio = new Served();
+const { folder } = studio;
+const visit: Served["visit"] = (...args) => studio.visit(...args);
 
 beforeAll(async () => {
   if (!browserPath) return;
-  mkdirSync(SHOTS, { recursive: true });
   const writer = await createRecords(join(folder, "positions.bin"));
   const records: DataRecord[] = [];
   eachRandomPosition(new Random(1), 2000, false, (position) => {
@@ -72,14 +28,10 @@ beforeAll(async () => {
   });
   await writer.write(records);
   await writer.commit();
-  address = await start(0);
-  browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu"] });
+  await studio.open();
 });
-afterAll(async () => {
-  await browser?.close();
-  server?.kill("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => assert.deepEqual(studio.problems, []));
+afterAll(() => studio.close());
 
 test.skipIf(!browserPath)(
   "a training started from the form shows a moving curve, and its checkpoint plays",
@@ -111,7 +63,6 @@ test.skipIf(!browserPath)(
     await type(page, "e4");
     await waitForPlies(page, 2);
     await page.context().close();
-    assert.deepEqual(problems, []);
   },
 );
 
@@ -144,7 +95,6 @@ test.skipIf(!browserPath)(
     await page.getByLabel("Black's search").selectOption("none");
     await waitForPlies(page, 2); // and is answered by its better self
     await page.context().close();
-    assert.deepEqual(problems, []);
   },
 );
 
@@ -164,7 +114,6 @@ test.skipIf(!browserPath)("a match from the form is played to its table, and its
   await page.waitForSelector("cg-board piece");
   await waitForPlies(page, 4);
   await page.context().close();
-  assert.deepEqual(problems, []);
 });
 
 test.skipIf(!browserPath)(
@@ -178,17 +127,15 @@ test.skipIf(!browserPath)(
     await form.getByLabel("Name").fill("long");
     await form.getByRole("button", { name: "Start" }).click();
     await page.getByRole("region", { name: "Contest long" }).waitFor();
-    server.kill("SIGKILL");
-    await once(server, "exit");
+    await studio.kill();
     await page.getByText("The server is away").waitFor();
-    assert.equal(await start(Number(new URL(address).port)), address);
+    assert.equal(await studio.start(Number(new URL(studio.address).port)), studio.address);
     await page
       .getByRole("region", { name: "Contest long" })
       .getByText(/finished, 40 of 40 games/)
       .waitFor();
     await page.waitForFunction(() => !document.body.textContent.includes("The server is away"));
     await page.context().close();
-    assert.deepEqual(problems, []);
   },
 );
 
@@ -197,17 +144,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     test.skipIf(!browserPath)(`axe finds nothing serious in runs and contests, ${size}, ${colorScheme}`, async () => {
       writeFileSync(join(folder, "games.pgn"), "");
       const page = await visit("Train", { ...options, colorScheme });
-      const look = async (name: string) => {
-        await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-        assert.deepEqual(
-          serious.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0].html.slice(0, 160)}`),
-          [],
-        );
-        const wide = (await page.evaluate(() => document.documentElement.scrollWidth)) - options.viewport.width;
-        assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`);
-      };
+      const look = (name: string) => inspect(page, `${name}-${size}-${colorScheme}`);
       await page.locator("canvas").first().waitFor();
       await page.getByRole("button", { name: "Show its worst mistakes" }).click();
       await page.getByText(/worst of \d+ positions/).waitFor();
@@ -215,6 +152,11 @@ for (const [size, options] of Object.entries(SIZES)) {
       await page.getByRole("button", { name: "New training" }).click();
       await page.getByRole("form", { name: "New training" }).waitFor();
       await look("server-train-form");
+      await page.getByRole("button", { name: "Imitate a player" }).click();
+      const imitate = page.getByRole("form", { name: "Imitate a player" });
+      await imitate.getByLabel("Games").selectOption("data/club.pgn");
+      await imitate.getByRole("button", { name: "Ann 15" }).click();
+      await look("server-imitate");
       await page.getByRole("link", { name: "Judge" }).click();
       await page.getByRole("button", { name: /^small match/ }).click();
       await page.getByRole("img", { name: /^\d won/ }).waitFor();
@@ -222,7 +164,6 @@ for (const [size, options] of Object.entries(SIZES)) {
       await page.getByRole("button", { name: "New contest" }).click();
       await look("server-judge-form");
       await page.context().close();
-      assert.deepEqual(problems, []);
     });
   }
 }

@@ -1,8 +1,10 @@
 // The built page in a headless Chromium, from a plain static server below some folder: what a static host would do.
+import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import { ARGS, browserPath } from "../chromium.js";
@@ -21,6 +23,10 @@ const TYPES: Record<string, string> = {
 };
 const FOLDER = "/some/folder/";
 const SHOTS = "work/screenshots"; // not kept by git
+export const SIZES = {
+  desktop: { viewport: { width: 1366, height: 820 } },
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+};
 
 /** Opens the page before the tests of a file, if there is a browser, and closes it after them. */
 export function useStudio(take: (studio: Studio) => void): void {
@@ -67,7 +73,7 @@ export class Studio {
     prepare?: (page: Page) => Promise<unknown>,
   ): Promise<Page> {
     const context = await this.browser.newContext({
-      viewport: { width: 1366, height: 820 },
+      ...SIZES.desktop,
       colorScheme: "dark",
       serviceWorkers: "block",
       reducedMotion: "reduce",
@@ -85,16 +91,42 @@ export class Studio {
     return page;
   }
 
-  /** Keeps a picture of a page for people to look at. */
-  async shoot(page: Page, name: string): Promise<void> {
-    mkdirSync(SHOTS, { recursive: true });
-    await page.screenshot({ path: `${SHOTS}/${name}.png` });
-  }
-
   async close(): Promise<void> {
     await this.browser.close();
     this.server.close();
   }
+}
+
+/** Keeps a picture of a page for people to look at. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  mkdirSync(SHOTS, { recursive: true });
+  await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
+}
+
+/** Keeps a picture, and asserts that axe finds nothing serious and that nothing is too wide. */
+export async function inspect(page: Page, name: string): Promise<void> {
+  await shoot(page, name);
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(
+    serious.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0].html.slice(0, 160)}`),
+    [],
+  );
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`);
+}
+
+/** The same in both widths and themes, of a page whose state took long to reach. */
+export async function inspectAll(page: Page, name: string): Promise<void> {
+  for (const [size, { viewport }] of Object.entries(SIZES)) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
+      await inspect(page, `${name}-${size}-${colorScheme}`);
+    }
+  }
+  await page.setViewportSize(SIZES.desktop.viewport);
 }
 
 /** The middle of a square on the board of a page, White below. */

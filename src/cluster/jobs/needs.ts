@@ -27,6 +27,12 @@ export const NEEDS_SCHEMA = z.object({
 
 export type Needs = z.infer<typeof NEEDS_SCHEMA>;
 
+/** "workers with residual, stockfish, 2 cores": what a person would want to know of them. */
+export function describeNeeds({ families, engines, cores }: Needs): string {
+  const parts = [...families, ...Object.keys(engines), ...(cores > 1 ? [`${cores} cores`] : [])];
+  return parts.length === 0 ? "any worker" : `workers with ${parts.join(", ")}`;
+}
+
 /** What a machine can do. */
 export interface Abilities {
   version: number;

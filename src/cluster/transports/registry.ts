@@ -7,6 +7,7 @@ import { sha256 } from "../stores/hash.js";
 const PREFIX = "tabiya:jobs";
 const NEEDED_SECONDS = 3600; // after whoever asked was last seen; until then workers watch its queue
 const ALIVE_SECONDS = 20; // after a worker's last sign of life
+export const RATE_MINUTES = 5; // that rates are measured over
 export const BEAT_MS = 5_000; // between two signs of life
 
 const WORKER_SCHEMA = z.object({
@@ -18,6 +19,7 @@ const WORKER_SCHEMA = z.object({
   capacity: z.number(),
   done: z.number(), // jobs
   failed: z.number(),
+  jobsPerMinute: z.number().default(0), // done over the last minutes
   refused: z.array(z.string()), // why it leaves jobs to others
   trouble: z.string(), // why it rests; empty if it does not
 });

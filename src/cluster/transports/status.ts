@@ -1,9 +1,11 @@
 import type { Redis } from "ioredis";
+import { describeNeeds } from "../jobs/needs.js";
 import { connect, loadBull } from "./connection.js";
-import { Registry, type WorkerCard } from "./registry.js";
+import { RATE_MINUTES, Registry, type WorkerCard } from "./registry.js";
 
 export interface QueueStatus {
   name: string;
+  needs: string; // who can do its jobs: "any worker", "workers with residual"
   waiting: number;
   active: number;
   completed: number; // and not yet fetched
@@ -29,7 +31,6 @@ export interface RedisStatus {
   warnings: string[];
 }
 
-const MINUTES = 5; // that a rate is measured over
 const FAILURES = 10;
 
 /** Asks the Redis of a cluster what is going on. */
@@ -41,14 +42,24 @@ export async function readStatus(url: string): Promise<ClusterStatus> {
     const workers = await registry.workers();
     const queues: QueueStatus[] = [];
     const failures: ClusterStatus["failures"] = [];
-    for (const name of (await registry.needs()).keys()) {
+    for (const [name, needs] of await registry.needs()) {
       const queue = new Queue(name, { connection: redis });
       const { waiting = 0, active = 0, completed = 0, failed = 0, delayed = 0 } = await queue.getJobCounts();
-      const { data } = await queue.getMetrics("completed", 0, MINUTES - 1);
+      const { data } = await queue.getMetrics("completed", 0, RATE_MINUTES - 1);
       const jobsPerMinute = data.length === 0 ? 0 : data.reduce((sum, n) => sum + Number(n), 0) / data.length;
       const left = waiting + active + delayed;
       const secondsLeft = left === 0 ? 0 : jobsPerMinute === 0 ? null : Math.round((60 * left) / jobsPerMinute);
-      queues.push({ name, waiting, active, completed, failed, delayed, jobsPerMinute, secondsLeft });
+      queues.push({
+        name,
+        needs: describeNeeds(needs),
+        waiting,
+        active,
+        completed,
+        failed,
+        delayed,
+        jobsPerMinute,
+        secondsLeft,
+      });
       for (const { id = "", failedReason } of await queue.getFailed(0, FAILURES - 1))
         failures.push({ id, reason: failedReason });
       await queue.close();

@@ -12,7 +12,7 @@ import { FileGone } from "./bullmq.js";
 import { connect, loadBull } from "./connection.js";
 import { EmbeddedTransport } from "./embedded.js";
 import { patiently } from "./patience.js";
-import { BEAT_MS, Registry, type WorkerCard } from "./registry.js";
+import { BEAT_MS, RATE_MINUTES, Registry, type WorkerCard } from "./registry.js";
 
 const LOCK_MS = 30_000; // after which the jobs of a worker that is gone are given to another; renewed at half of it
 const STALLS = 100; // that a job survives: of workers killed, stopped or cut off
@@ -84,6 +84,7 @@ async function introduce({
     capacity,
     done: 0,
     failed: 0,
+    jobsPerMinute: 0,
     refused: [],
     trouble: "",
   };
@@ -97,6 +98,8 @@ class Desk {
   private readonly threads: EmbeddedTransport;
   private readonly queues = new Map<string, Worker>();
   private readonly refusals = new Map<string, string>(); // by queue
+  private readonly startMs = performance.now();
+  private doneMs: number[] = []; // when jobs were done, over the last minutes
   private readonly fetched = new Map<string, Promise<void>>(); // files that jobs share, by hash
 
   constructor(
@@ -131,7 +134,15 @@ class Desk {
       void worker.close();
     }
     card.refused = [...new Set(refusals.values())];
+    card.jobsPerMinute = this.rate();
     await this.registry.signIn(card);
+  }
+
+  private rate(): number {
+    const now = performance.now();
+    this.doneMs = this.doneMs.filter((ms) => now - ms < RATE_MINUTES * 60_000);
+    const minutes = Math.min(RATE_MINUTES, (now - this.startMs) / 60_000);
+    return this.doneMs.length === 0 ? 0 : this.doneMs.length / minutes;
   }
 
   letGo(job: string): void {
@@ -161,6 +172,7 @@ class Desk {
     });
     worker.on("completed", ({ id = "", name }) => {
       card.done++;
+      this.doneMs.push(performance.now());
       onJob?.({ id, kind: name });
     });
     worker.on("failed", (job, { message }) => {

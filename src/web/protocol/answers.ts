@@ -1,4 +1,5 @@
 // What the server answers and streams: plain JSON, whose shapes both sides share.
+import type { ClusterStatus } from "#cluster";
 import type { ContestStatus, Inspection, ListedGame } from "#data";
 
 /** Every refusal: a stable code, and a sentence that says what to do. */
@@ -10,6 +11,14 @@ export interface ErrorBody {
 export interface Health {
   name: "tabiya";
   version: string;
+  hasCluster: boolean; // that it watches
+}
+
+/** GET /api/cluster: what `tabiya cluster status` tells. */
+export interface ClusterView {
+  address: string; // of the Redis, without its password
+  status: ClusterStatus | null; // the last that was heard; null: nothing yet
+  trouble: string; // why nothing is heard; empty if all is well
 }
 
 /** A contest, found by its status file; `id` is for addresses. */

@@ -1,4 +1,4 @@
-import type { ContestSummary } from "./answers.js";
+import type { ClusterView, ContestSummary } from "./answers.js";
 import type { MetricsPart, RunSummary } from "./runs.js";
 
 /** What GET /api/events streams. */
@@ -9,4 +9,5 @@ export type StudioEvent =
   | ({ type: "metrics"; id: string } & MetricsPart) // added to a run
   | { type: "metrics-reset"; id: string } // a run's metrics were cut: ask for them anew
   | { type: "contest"; contest: ContestSummary }
-  | { type: "contest-gone"; id: string };
+  | { type: "contest-gone"; id: string }
+  | { type: "cluster"; cluster: ClusterView };

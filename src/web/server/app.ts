@@ -5,6 +5,7 @@ import { parsePlain, UserError } from "#base";
 import type { Health } from "../protocol/answers.js";
 import { START_CONTEST, START_RUN, UPLOAD_NAME } from "../protocol/requests.js";
 import { chunksOf, readJson } from "./body.js";
+import type { Cluster } from "./cluster.js";
 import type { Contests } from "./contests.js";
 import { type DataFiles, LARGEST_UPLOAD } from "./data-files.js";
 import { addHeaders, checkSender, checkToken, type Door } from "./guard.js";
@@ -21,6 +22,7 @@ export interface Parts {
   hub: EventHub;
   runs: Runs;
   contests: Contests;
+  cluster: Cluster;
   data: DataFiles;
   players: Players;
   log(text: string): void;
@@ -33,7 +35,7 @@ function numberOf(text: string | undefined): number | undefined {
   throw new UserError("NUMBER_WRONG", `"${text.slice(0, 40)}" is not a whole number.`);
 }
 
-export function buildApp({ door, version, files, hub, runs, contests, data, players, log }: Parts): Hono {
+export function buildApp({ door, version, files, hub, runs, contests, cluster, data, players, log }: Parts): Hono {
   const app = new Hono();
   app.onError((error) => refusal(error, log));
   app.notFound(async ({ req }) => {
@@ -59,11 +61,13 @@ export function buildApp({ door, version, files, hub, runs, contests, data, play
     if (path.startsWith("/api/")) context.res.headers.set("Cache-Control", "no-store");
   });
 
-  app.get("/api/health", (c) => c.json({ name: "tabiya", version } satisfies Health));
+  app.get("/api/health", (c) => c.json({ name: "tabiya", version, hasCluster: cluster.isThere } satisfies Health));
   app.get("/api/events", (c) => {
     const body = hub.open(c.req.header("last-event-id"));
     return new Response(body, { headers: { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" } });
   });
+
+  app.get("/api/cluster", async (c) => c.json(await cluster.detail()));
 
   app.get("/api/data", async (c) => c.json({ files: await data.list() }));
   app.get("/api/data/:id/info", async (c) => c.json(await data.info(c.req.param("id"))));

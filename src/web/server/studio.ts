@@ -9,6 +9,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { makeFolder, UserError } from "#base";
 import type { ErrorBody } from "../protocol/answers.js";
 import { buildApp } from "./app.js";
+import { Cluster } from "./cluster.js";
 import { Contests } from "./contests.js";
 import { DataFiles } from "./data-files.js";
 import type { Door } from "./guard.js";
@@ -25,6 +26,7 @@ export interface StudioOptions {
   port: number; // 0 for a free one
   home: string; // the folder of the package, with its recipes, networks and built page
   data: readonly string[]; // further folders with data files
+  cluster?: string; // address of a Redis to watch
   command: readonly string[]; // how tabiya is called, for training and contests
   version: string;
   log(text: string): void; // for trouble of our own
@@ -48,12 +50,13 @@ export async function startStudio(options: StudioOptions): Promise<Studio> {
   const data = new DataFiles(folder, options.data);
   const runs = new Runs(program, data, hub, home("recipes"));
   const contests = new Contests(program, data, hub);
+  const cluster = new Cluster(options.cluster, hub);
   const players = new Players(runs);
   const files = new StaticFiles([
     ["/", home("dist/page")],
     ["/nets/", home("nets")],
   ]);
-  const app = buildApp({ door, version, files, hub, runs, contests, data, players, log });
+  const app = buildApp({ door, version, files, hub, runs, contests, cluster, data, players, log });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   server.requestTimeout = 0; // an upload may take hours; headers have a limit of their own
   server.on("clientError", refuseMalformed);
@@ -65,6 +68,7 @@ export async function startStudio(options: StudioOptions): Promise<Studio> {
   let looking = false;
   const timer = setInterval(async () => {
     if (looking || hub.size === 0) return;
+    void cluster.look(); // by itself: a Redis may be slow to answer
     looking = true;
     await Promise.all([runs.look(), contests.look()]).catch((error) => log(String(error)));
     looking = false;

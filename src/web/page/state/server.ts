@@ -1,3 +1,4 @@
+import type { Health } from "../../protocol/answers.js";
 import { Store } from "./store.js";
 
 const KEY = "tabiya-token";
@@ -5,6 +6,7 @@ const KEY = "tabiya-token";
 /** The local server, if the page came from one; everything that needs it asks here. */
 export class ServerState extends Store {
   connected = false;
+  hasCluster = false; // that the server watches
   token: string | undefined;
 
   /** Takes the token from the address, where the server put it; true if there was one. */
@@ -17,9 +19,11 @@ export class ServerState extends Store {
 
   /** Asks once whether there is a server. */
   async connect(): Promise<void> {
-    this.connected = await api("api/health")
-      .then((response) => response.ok && /json/.test(response.headers.get("content-type") ?? ""))
-      .catch(() => false);
+    const health = await api("api/health")
+      .then(async (response) => (response.ok ? ((await response.json()) as Health) : undefined))
+      .catch(() => undefined); // a static host answers with a page, or not at all
+    this.connected = health?.name === "tabiya";
+    this.hasCluster = health?.hasCluster === true;
     this.changed();
   }
 }

@@ -1,5 +1,6 @@
-// The server's side of the page's state: what Train and Judge show, and its runs among the networks.
+// The server's side of the page's state: what Train, Judge and Cluster show, and its runs among the networks.
 import type { RunSummary } from "../../protocol/runs.js";
+import { Cluster } from "../state/cluster.js";
 import { Contests } from "../state/contests.js";
 import { feed } from "../state/feed.js";
 import type { NetworkEntry } from "../state/networks.js";
@@ -8,6 +9,7 @@ import { networks } from "./studio.js";
 
 export const runs = new Runs();
 export const contests = new Contests();
+export const cluster = new Cluster();
 
 /** A checkpoint of a run as a network that can take a seat; `version` changes when it is saved anew. */
 export const checkpointEntry = (run: RunSummary, checkpoint: string, version: number): NetworkEntry => ({
@@ -28,4 +30,5 @@ runs.subscribe(({ list }) => {
 });
 feed.on((event) => runs.hear(event));
 feed.on((event) => contests.hear(event));
+feed.on((event) => cluster.hear(event));
 feed.open();

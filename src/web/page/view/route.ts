@@ -7,6 +7,7 @@ export const VIEWS = [
   { id: "judge", name: "Judge", glyph: "⚖" },
   { id: "puzzles", name: "Puzzles", glyph: "✦" },
   { id: "networks", name: "Networks", glyph: "⬡" },
+  { id: "cluster", name: "Cluster", glyph: "⁂" }, // where the server watches one
 ] as const;
 export type View = (typeof VIEWS)[number]["id"];
 
