@@ -1,10 +1,11 @@
 // Packs for real and installs in an empty folder, as a user would: needs the registry of npm.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, test } from "vitest";
+import { BUNDLERS, checkBundle, writeExample } from "./browser/bundlers.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-package-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -46,11 +47,8 @@ test.skipIf(!online)("it installs from the registry alone, without a warning and
     assert.ok(!names.includes(name), name);
 });
 
-const tabiya = (...args: string[]) =>
-  spawnSync(process.execPath, [join(folder, "node_modules/tabiya/dist/cli/main.js"), ...args], {
-    cwd: folder,
-    encoding: "utf8",
-  });
+/** As people call it: `npx tabiya`, without asking the registry. */
+const tabiya = (...args: string[]) => npm(folder, "exec", "--offline", "--", "tabiya", ...args);
 
 test.skipIf(!online)("the tour, the training tour and the recipes work in an empty folder", () => {
   const tour = tabiya("tour", "--fast");
@@ -62,6 +60,14 @@ test.skipIf(!online)("the tour, the training tour and the recipes work in an emp
   assert.ok(JSON.parse(trained.stdout).match.wins >= 8, trained.stdout);
   assert.ok(existsSync(join(folder, "runs/tour/best/model.safetensors")));
 });
+
+for (const [name, bundle] of Object.entries(BUNDLERS))
+  test.skipIf(!online)(`${name} makes the page of docs/browser.md from what is installed, and it runs`, async () => {
+    const home = join(folder, name); // below the installed package
+    mkdirSync(home);
+    writeExample(home);
+    await checkBundle(await bundle(home));
+  });
 
 const PROGRAM = `import { parseFen, perft, START_FEN, type Position } from "tabiya/chess";
 import { parseGames } from "tabiya/formats";
@@ -83,7 +89,7 @@ test.skipIf(!online)("four doors are typed under nodenext and bundler, and run",
     ["nodenext", "nodenext"],
     ["esnext", "bundler"],
   ]) {
-    const flags = ["--strict", "--target", "es2022", "--lib", "es2023,dom", "--skipLibCheck"];
+    const flags = ["--strict", "--target", "es2022", "--lib", "es2023,dom,dom.iterable", "--skipLibCheck", "false"];
     const args = [tsc, "program.ts", "--module", module, "--moduleResolution", resolution, ...flags];
     const { status, stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
     assert.equal(status, 0, `${module}: ${stdout}`);
