@@ -33,8 +33,8 @@ export default command({
     "tabiya bench cluster --games 0 --jobs 0 --memory-jobs 100000 --json",
   ],
   options: {
-    games: { type: "integer", minimum: 0, default: 8, help: "games of each turn; 0: none" },
-    nodes: { type: "integer", minimum: 1, default: 100_000, help: "nodes a move" },
+    games: { type: "integer", minimum: 0, default: 6, help: "games of each turn; 0: none" },
+    nodes: { type: "integer", minimum: 1, default: 200_000, help: "nodes a move" },
     gamesPerJob: { type: "integer", minimum: 1, default: 1, help: "games of one job" },
     turns: { type: "integer", minimum: 1, default: 2, help: "turns of both" },
     jobs: { type: "integer", minimum: 0, default: 10_000, help: "tiny jobs for the rate of dispatch; 0: none" },
