@@ -1,7 +1,6 @@
 // A thousand jobs while everything breaks that can break. The cuts are scaled down to a lock of one second; with
 // TABIYA_CHAOS_SCALE=30 they are what they are outside (a lock of half a minute, a cable cut for a minute).
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
@@ -12,9 +11,8 @@ import { BullTransport, type FileStore, playByJobs, playContestByJobs } from "#c
 import { type ContestEvent, type ContestInput, MemoryStore, runContest, runSelfPlay } from "#data";
 import { Cable, Machines, type TestWorker } from "./cluster-machines.js";
 import { hasRedis } from "./redis-server.js";
+import { canMount } from "./small-disk.js";
 
-/** Whether a worker can have a disk of its own, of a few kilobytes. */
-const canMount = spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/tmp"]).status === 0;
 const SCALE = Number(process.env.TABIYA_CHAOS_SCALE ?? 1);
 const GAMES = Number(process.env.TABIYA_CHAOS_JOBS ?? 1_200);
 const LOCK_MS = 1_000 * SCALE;

@@ -17,7 +17,11 @@ export class Served {
   private server: ChildProcess | undefined;
   private browser: Browser | undefined;
 
-  constructor(private readonly options: readonly string[] = []) {}
+  /** `disk` is the size of the folder's own disk, as "64k"; it needs `canMount`. */
+  constructor(
+    private readonly options: readonly string[] = [],
+    private readonly disk = "",
+  ) {}
 
   async open(): Promise<void> {
     this.address = await this.start(0);
@@ -26,8 +30,10 @@ export class Served {
 
   /** Starts the studio and returns the address it prints. */
   async start(port: number): Promise<string> {
-    const args = [MAIN, "studio", "--port", String(port), "--no-open", ...this.options];
-    this.server = spawn(process.execPath, args, { cwd: this.folder });
+    const own = [process.execPath, MAIN, "studio", "--port", String(port), "--no-open", ...this.options];
+    const mount = `mount -t tmpfs -o size=${this.disk} none "$0" && cd "$0" && exec "$@"`;
+    const [program, ...args] = this.disk === "" ? own : ["unshare", "-rm", "sh", "-c", mount, this.folder, ...own];
+    this.server = spawn(program, args, { cwd: this.folder });
     let text = "";
     for await (const chunk of this.server.stdout ?? []) {
       text += chunk;

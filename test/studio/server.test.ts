@@ -8,6 +8,7 @@ import { Random } from "#base";
 import { formatFen, formatUci } from "#chess";
 import { createRecords, type DataRecord } from "#formats";
 import { eachRandomPosition } from "../random-positions.js";
+import { canMount } from "../small-disk.js";
 import { Served } from "./served.js";
 import { browserPath, inspect, SIZES, type, waitForPlies } from "./studio.js";
 
@@ -84,6 +85,7 @@ test.skipIf(!browserPath)(
     await form.getByRole("button", { name: "Ann 15" }).click();
     await form.getByRole("button", { name: "Start training" }).click();
     const run = page.getByRole("region", { name: "Run like Ann" });
+    await run.waitFor();
     await run.getByText(/finished, step \d+ of \d+/).waitFor({ timeout: 500_000 });
     const moves = page.getByRole("status", { name: "Moves found" });
     assert.match((await moves.textContent()) ?? "", /[\d.]+ %\s+before the training, [\d.]+ % at its best/);
@@ -139,6 +141,29 @@ test.skipIf(!browserPath)(
   },
 );
 
+test.skipIf(!browserPath || !canMount)("a full disk is told in words, and the studio goes on", async () => {
+  const small = new Served([], "128k");
+  await small.open();
+  try {
+    const page = await small.visit("Train");
+    await page.getByRole("button", { name: "Imitate a player" }).click();
+    const form = page.getByRole("form", { name: "Imitate a player" });
+    const game = '[White "Ann"]\n[Black "Cy"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0\n\n';
+    const games = { name: "large.pgn", mimeType: "text/plain", buffer: Buffer.from(game.repeat(5_000)) };
+    await form.getByLabel("Upload games").setInputFiles(games);
+    await form
+      .getByRole("alert")
+      .getByText(/disk is full/)
+      .waitFor();
+    assert.equal(await form.getByRole("option", { name: "large.pgn" }).count(), 0); // nothing of it is left
+    await page.getByRole("link", { name: "Judge" }).click();
+    await page.getByRole("form", { name: "New contest" }).waitFor();
+    assert.deepEqual(small.problems, []);
+  } finally {
+    await small.close();
+  }
+});
+
 for (const [size, options] of Object.entries(SIZES)) {
   for (const colorScheme of ["dark", "light"] as const) {
     test.skipIf(!browserPath)(`axe finds nothing serious in runs and contests, ${size}, ${colorScheme}`, async () => {
@@ -154,7 +179,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       await look("server-train-form");
       await page.getByRole("button", { name: "Imitate a player" }).click();
       const imitate = page.getByRole("form", { name: "Imitate a player" });
-      await imitate.getByLabel("Games").selectOption("data/club.pgn");
+      await imitate.getByRole("combobox").first().selectOption("data/club.pgn");
       await imitate.getByRole("button", { name: "Ann 15" }).click();
       await look("server-imitate");
       await page.getByRole("link", { name: "Judge" }).click();

@@ -127,8 +127,8 @@ export class DataFiles {
       const kind = entry.isFile() ? kindOf(entry.name) : undefined;
       if (kind === undefined) continue;
       const id = relative(this.folder, path).split(sep).join("/");
-      const { size } = await stat(path);
-      if (!files.some((file) => file.id === id)) files.push({ id, bytes: size, kind });
+      const found = await stat(path).catch(() => undefined); // it may be gone by now
+      if (found && !files.some((file) => file.id === id)) files.push({ id, bytes: found.size, kind });
     }
   }
 }

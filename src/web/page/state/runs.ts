@@ -18,17 +18,19 @@ export class Runs extends Store {
   files: readonly DataFile[] = [];
   readonly details = new Map<string, RunDetail>();
   private readonly followed = new Map<string, Followed>();
+  private filesAsked = 0; // how often; an answer older than the one that is shown is dropped
+  private filesShown = 0;
   private isWanted = false; // all of it, not the list alone
 
   /** Asks for everything, now and whenever the server says that it must be asked again. */
   async load(): Promise<void> {
     this.isWanted = true;
-    const [{ runs }, recipes, { files }] = await Promise.all([
+    const [{ runs }, recipes] = await Promise.all([
       ask<{ runs: RunSummary[] }>("runs"),
       this.recipes ?? ask<Recipes>("recipes"),
-      ask<{ files: DataFile[] }>("data"),
+      this.loadFiles(),
     ]);
-    Object.assign(this, { list: runs, recipes, files });
+    Object.assign(this, { list: runs, recipes });
     this.changed();
     await Promise.all([...this.followed.keys()].map((id) => this.fetch(id)));
   }
@@ -95,9 +97,17 @@ export class Runs extends Store {
   /** Sends a file to the server's data folder; returns its id. */
   async upload(file: File): Promise<string> {
     const { id } = await ask<{ id: string }>(`data/${encodeURIComponent(file.name)}`, { method: "PUT", body: file });
-    this.files = (await ask<{ files: DataFile[] }>("data")).files;
-    this.changed();
+    await this.loadFiles();
     return id;
+  }
+
+  private async loadFiles(): Promise<void> {
+    const turn = ++this.filesAsked;
+    const { files } = await ask<{ files: DataFile[] }>("data");
+    if (turn < this.filesShown) return;
+    this.filesShown = turn;
+    this.files = files;
+    this.changed();
   }
 
   async loadDetail(id: string): Promise<void> {
