@@ -168,7 +168,7 @@ test("what is set takes effect before the next question, and what is wrong chang
 test("a player that does not exist is answered with those that do", async () => {
   await assert.rejects(resolvePlayer("nowhere"), {
     code: "PLAYER_UNKNOWN",
-    message: /random, nnue, residual, moe, builtin, uniform, rollouts.*uci:COMMAND.*@ab, @mcts, @none/s,
+    message: /random, nnue, residual, moe, decoder, builtin, uniform, rollouts.*uci:COMMAND.*@ab, @mcts, @none/s,
   });
   await assert.rejects(resolvePlayer("nnue@none"), { code: "PLAYER_SEARCH", message: /@ab, @mcts/ });
   await assert.rejects(resolvePlayer("uniform@mcts:9?cpoct=2"), { message: /Did you mean "cpuct"\?/ });
