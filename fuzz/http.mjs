@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { startStudio } from "#web";
 import { mutate } from "./mutate.mjs";
 
@@ -29,6 +30,7 @@ export async function create(random) {
     return listen.apply(this, args);
   };
   const studio = await startStudio({
+    home: fileURLToPath(new URL("..", import.meta.url)),
     folder,
     host: "127.0.0.1",
     port: 0,

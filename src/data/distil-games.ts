@@ -6,6 +6,7 @@ import type { Evaluation, Evaluator } from "#search";
 import { hashGame } from "./select.js";
 import { POLICY_TABLE, sparsePolicy } from "./selfplay/game.js";
 
+/** What of games is judged, and how the network's policy is mixed with the moves. */
 export interface DistilGamesOptions {
   played: number; // share of the policy that is the move of the game; the rest is the network's
   validation: number; // share of the games that an import sets aside for validation: they are left out here
@@ -15,6 +16,7 @@ export interface DistilGamesOptions {
   onProgress(positions: number, games: number): void;
 }
 
+/** What became of the games. */
 export interface DistilGamesResult {
   games: number;
   positions: number;

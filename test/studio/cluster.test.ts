@@ -50,7 +50,7 @@ test.skipIf(!isPossible)("queues, workers, rates, failures and the time left are
   try {
     const players = ["builtin@ab", "random"];
     const playing = runContest(
-      { kind: "match", players, games: 200, limits: { nodes: 2_000 }, adjudication: { maxMoves: 20 } },
+      { kind: "match", players, games: 20_000, limits: { nodes: 2_000 }, adjudication: { maxMoves: 20 } },
       { play: playContestByJobs(transport), signal: abort.signal },
     ).catch(() => {}); // it is stopped
     const queue = page.getByRole("article", { name: /^Queue tabiya-jobs-/ });
