@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { parseFen, parseUci } from "#chess";
 import { MOVE_TABLES } from "#encodings";
+import { Dataset } from "./dataset.js";
 import { type DistilGamesOptions, distilGames } from "./distil-games.js";
-import { importGames } from "./import.js";
 
 const GAMES = ["1. e4 e5 2. Nf3 Nc6 1-0", "1. d4 d5 0-1", "1. c4 c5 2. Nc3 1/2-1/2", "1. Nf3 *"];
 
@@ -86,17 +86,7 @@ test("a run with other settings does not go on with what is there", async () => 
 test("games that an import sets aside for validation are left out", async () => {
   const at = folder();
   const imported = join(at, "import.jsonl");
-  const { validation } = await importGames([join(at, "games.pgn")], imported, {
-    games: { variants: ["standard"] },
-    positions: { value: "result", policy: "played", needsEvalAfter: false, fromPly: 0 },
-    validation: 0.5,
-    seed: 1,
-    dedupe: false,
-    threads: 1,
-    signal: new AbortController().signal,
-    onBad() {},
-    onProgress() {},
-  });
+  const { validation } = await Dataset.fromPgn(join(at, "games.pgn"), imported, { value: "result", validation: 0.5 });
   await distil(at, { validation: 0.5 });
   const firstMoves = (path: string) =>
     readFileSync(path, "utf8")
@@ -107,6 +97,14 @@ test("games that an import sets aside for validation are left out", async () => 
       .map(({ move }) => move);
   const taught = firstMoves(join(at, "out.jsonl")).filter((move) => move !== "g1f3"); // unfinished: an import has no use for it
   assert.deepEqual(taught, firstMoves(imported));
-  assert.ok(validation!.games > 0 && firstMoves(imported).length > 0);
+  assert.ok(validation!.length > 0 && firstMoves(imported).length > 0);
   await assert.rejects(distil(folder(), { validation: 1 }), /no position in these games/);
+});
+
+test("a call that could judge nothing leaves nothing behind that the next would stumble over", async () => {
+  const at = folder();
+  const nowhere = { played: 0.4, validation: 0, seed: 1, signal: new AbortController().signal, onProgress() {} };
+  await assert.rejects(distilGames(join(at, "none.pgn"), join(at, "out.jsonl"), "uniform", nowhere));
+  await assert.rejects(distilGames(join(at, "games.pgn"), join(at, "out.jsonl"), join(at, "games.pgn"), nowhere));
+  assert.equal((await distil(at)).games, 4);
 });

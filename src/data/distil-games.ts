@@ -1,7 +1,7 @@
 import { Journal, openBytes, openRandom, readLineAt, UserError } from "#base";
 import { formatFen, formatUci, type Position } from "#chess";
 import { openEvaluator } from "#engine";
-import { createRecords, type DataRecord, type Game, readGames } from "#formats";
+import { createRecords, type DataRecord, type Game, readGames, refuseOther } from "#formats";
 import type { Evaluation, Evaluator } from "#search";
 import { hashGame } from "./select.js";
 import { POLICY_TABLE, sparsePolicy } from "./selfplay/game.js";
@@ -38,6 +38,7 @@ export async function distilGames(
   network: string,
   { played, validation, seed, limit = Number.POSITIVE_INFINITY, signal, onProgress }: DistilGamesOptions,
 ): Promise<DistilGamesResult> {
+  await refuseOther(from, ["pgn"], "games in PGN");
   const result: DistilGamesResult = { games: 0, positions: 0, known: 0, bad: 0 };
   const { journal, bytes, positions } = await openJournal(
     `${to}.taught`,
@@ -45,10 +46,7 @@ export async function distilGames(
   );
   result.positions = positions;
   result.known = bytes.length;
-  const evaluator = await openEvaluator(network).catch(async (error) => {
-    await journal.close();
-    throw error;
-  });
+  let evaluator: Evaluator | undefined;
   const asked: Promise<DataRecord[]>[] = [];
   const keepOldest = async () => {
     const records = (await asked.shift()) ?? [];
@@ -57,6 +55,7 @@ export async function distilGames(
     onProgress(result.positions, bytes.length);
   };
   try {
+    evaluator = await openEvaluator(network);
     let number = 0;
     for await (const game of readGames(await openBytes(from), { source: from, onBad: () => void result.bad++ })) {
       signal.throwIfAborted();
@@ -75,8 +74,9 @@ export async function distilGames(
     await writeTaught(journal.path, bytes, to);
   } finally {
     await Promise.allSettled(asked);
-    await evaluator.close();
+    await evaluator?.close();
     await journal.close();
+    if (bytes.length === 0 && !signal.aborted) await journal.remove(); // nothing to go on with
   }
   await journal.remove();
   return result;
