@@ -1,7 +1,7 @@
 // Workers on a real Redis, which Debian's redis-server provides: `tabiya` from dist, so build first. What breaks is the affair of
 // cluster-chaos.test.ts, what comes of jobs that of cluster-jobs.test.ts.
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, test } from "vitest";
 import { BullTransport, EmbeddedTransport, FolderStore, playByJobs, playContestByJobs, readStatus, sha256 } from "#cluster"; // biome-ignore format: a list
 import { type ContestInput, runContest, runSelfPlay, type SelfPlayInput } from "#data";
-import { freePort, hasRedis, said, startRedis } from "./redis-server.js";
+import { freePort, hasRedis, startClusterWorker, startRedis } from "./redis-server.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tabiya-cluster-"));
 const file = (name: string) => join(folder, name);
@@ -18,10 +18,8 @@ const children: ChildProcess[] = [];
 let url = "";
 
 async function startWorker(): Promise<ChildProcess> {
-  const args = ["dist/cli/main.js", "worker", "--cluster", url, "--capacity", "1"];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
+  const child = await startClusterWorker(url);
   children.push(child);
-  await said(child.stderr, "ready");
   return child;
 }
 

@@ -27,3 +27,11 @@ export async function startRedis(port: number, folder: string, ...more: string[]
   await said(child.stdout, "Ready to accept");
   return child;
 }
+
+/** Starts a worker of one core, and waits until it takes jobs. */
+export async function startClusterWorker(url: string): Promise<ChildProcess> {
+  const args = ["dist/cli/main.js", "worker", "--cluster", url, "--capacity", "1"];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
+  await said(child.stderr, "ready");
+  return child;
+}

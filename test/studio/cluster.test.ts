@@ -1,13 +1,13 @@
 // The view of a cluster: a real Redis, a real worker, and jobs that are done, wait and fail.
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, test } from "vitest";
 import { BullTransport, playContestByJobs } from "#cluster";
 import { runContest } from "#data";
-import { freePort, hasRedis, said, startRedis } from "../redis-server.js";
+import { freePort, hasRedis, startClusterWorker, startRedis } from "../redis-server.js";
 import { Served } from "./served.js";
 import { browserPath, inspectAll } from "./studio.js";
 
@@ -19,10 +19,8 @@ let redis: ChildProcess;
 let studio: Served;
 
 async function startWorker(): Promise<ChildProcess> {
-  const args = ["dist/cli/main.js", "worker", "--cluster", url, "--capacity", "1"];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
+  const child = await startClusterWorker(url);
   children.push(child);
-  await said(child.stderr, "ready");
   return child;
 }
 
