@@ -76,7 +76,7 @@ export async function distilGames(
     await Promise.allSettled(asked);
     await evaluator?.close();
     await journal.close();
-    if (bytes.length === 0 && !signal.aborted) await journal.remove(); // nothing to go on with
+    if (result.positions === 0 && !signal.aborted) await journal.remove(); // nothing to go on with
   }
   await journal.remove();
   return result;
