@@ -1,5 +1,6 @@
 import { type AdadeltaConfig, adadelta } from "./optimisers/adadelta.js";
 import { type AdamConfig, adam, adamW } from "./optimisers/adam.js";
+import { type MuonConfig, muon } from "./optimisers/muon.js";
 import type { Optimiser } from "./optimisers/optimiser.js";
 import { type SgdConfig, sgd } from "./optimisers/sgd.js";
 
@@ -8,7 +9,8 @@ export type OptimiserChoice =
   | ({ name: "sgd" } & Partial<SgdConfig>)
   | ({ name: "adam" } & Partial<AdamConfig>)
   | ({ name: "adamw" } & Partial<AdamConfig>)
-  | ({ name: "adadelta" } & Partial<AdadeltaConfig>);
+  | ({ name: "adadelta" } & Partial<AdadeltaConfig>)
+  | ({ name: "muon" } & Partial<MuonConfig>);
 
 /** The optimiser of a name, with its settings. */
 export function buildOptimiser({ name, ...config }: OptimiserChoice): Optimiser {
@@ -21,5 +23,7 @@ export function buildOptimiser({ name, ...config }: OptimiserChoice): Optimiser 
       return adamW(config);
     case "adadelta":
       return adadelta(config);
+    case "muon":
+      return muon(config);
   }
 }

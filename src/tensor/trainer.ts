@@ -7,8 +7,9 @@ import { statisticsOf } from "./ops/batchnorm.js";
 import { linesOf } from "./ops/indexing.js";
 import type { OptimiserChoice } from "./optimiser-choice.js";
 import { type Parameter, parametersOf } from "./parameter.js";
+import { STOP } from "./runner.js";
 import type { Feeds, SessionOptions } from "./session.js";
-import { type PlannedParameter, resultFloats, STOP, type TrainerState, type TrainingPlan } from "./training-run.js";
+import { type PlannedParameter, resultFloats, type TrainerState, type TrainingPlan } from "./training-run.js";
 
 /** What is trained, by which loss and which optimiser. */
 export interface TrainerOptions extends SessionOptions {

@@ -2,13 +2,14 @@
  * The worker's side of training: parameters, gradients, moments and averages lie in one WASM memory, of which the
  * model's inputs and outputs are views. A step is one run of the model and one pass of the optimiser over the memory.
  */
-import { loadWasm, messageOf, type Runtime, runtimeFillsOutputs, UserError, type WasmInstance } from "#base";
+import { loadWasm, type Runtime, UserError, type WasmInstance } from "#base";
 import { emaDecayAt } from "./ema.js";
 import { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
 import type { TrainKernels } from "./optimisers/kernels.js";
-import { clipScale, type Optimiser, type ParameterRange } from "./optimisers/optimiser.js";
+import { clipScale, type Matrix, type Optimiser, type ParameterRange } from "./optimisers/optimiser.js";
+import { Orthogonaliser } from "./orthogonaliser.js";
 import { blocksOf, Exchange, type Replica, type Span } from "./replicas.js";
-import { createSession, type RuntimeSession, tensorOf, wrapFeeds } from "./runner.js";
+import { createSession, type RuntimeSession, runInto, tensorOf, wrapFeeds } from "./runner.js";
 import type { Feeds, SessionOptions, TensorData } from "./session.js";
 
 /** A parameter and where the model returns what becomes of it. */
@@ -67,10 +68,6 @@ export interface TrainerState {
   tensors: Record<string, TensorData>;
 }
 
-/** The name of the output that keeps ONNX Runtime from copying the others; see `runInPlace`. */
-export const STOP = "stop";
-const STOPPED = /non tensor type/i;
-
 /** A parameter in the memory; `gradient` holds the next value if it is not trainable. */
 interface Room extends ParameterRange {
   plan: PlannedParameter;
@@ -108,6 +105,17 @@ const inOrder = (parameters: readonly PlannedParameter[]): PlannedParameter[] =>
 
 /** Floats in a row of a table. */
 const widthOf = ({ data, shape }: PlannedParameter): number => data.length / shape[0];
+
+const NARROW = 16; // a matrix with fewer rows or columns has too few directions to make equal
+
+/** A trainable weight of layers, [..., in, out], as matrices: stacked where experts are, one for all squares of a convolution. */
+function matrixOf({ shape, trainable, decays, lines }: PlannedParameter): Matrix | undefined {
+  if (!trainable || !decays || lines || shape.length < 2) return undefined;
+  const columns = shape[shape.length - 1];
+  const count = shape.length === 3 ? shape[0] : 1;
+  const rows = shape.slice(0, -1).reduce((size, dim) => size * dim, 1) / count;
+  return Math.min(rows, columns) < NARROW ? undefined : { count, rows, columns };
+}
 
 const roomFor = (floats: number): number => Math.ceil(floats / 16) * 16;
 
@@ -147,6 +155,7 @@ interface RunParts {
   owned: ReadonlySet<string>; // names of the parameters in it
   masks: readonly number[];
   exchange: Exchange | undefined;
+  orthogonaliser: Orthogonaliser | undefined; // of the matrices it owns, if the optimiser wants that
 }
 
 export class TrainingRun {
@@ -169,6 +178,7 @@ export class TrainingRun {
   private readonly owned: RunParts["owned"];
   private readonly masks: RunParts["masks"];
   private readonly exchange: RunParts["exchange"];
+  private readonly orthogonaliser: RunParts["orthogonaliser"];
   private buffer: ArrayBuffer | undefined; // the memory the feeds and fetches point into
 
   private constructor(parts: RunParts) {
@@ -185,6 +195,7 @@ export class TrainingRun {
     this.owned = parts.owned;
     this.masks = parts.masks;
     this.exchange = parts.exchange;
+    this.orthogonaliser = parts.orthogonaliser;
   }
 
   static async open(plan: TrainingPlan, { rank, count, slots: memory }: Replica): Promise<TrainingRun> {
@@ -209,6 +220,7 @@ export class TrainingRun {
       name: parameter.name,
       decay: parameter.decays,
       length: parameter.data.length,
+      matrix: optimiser.momentumOfMatrices === undefined ? undefined : matrixOf(parameter),
       parameter: weights[i],
       gradient: results[i],
       slots: parameter.trainable && isOwned(i) ? optimiser.slots.map(() => keep(parameter)) : [],
@@ -221,6 +233,7 @@ export class TrainingRun {
     // Our own choice of layouts stands: of the further rewritings one turns matrices more often than we do.
     const { runtime, session } = await createSession(plan.model, plan.options, "basic");
     const sessionMs = performance.now() - start;
+    const matrices = owned.flatMap(({ name, matrix, gradient }) => (matrix ? { name, matrix, address: gradient } : []));
     const run = new TrainingRun({
       sessionMs,
       plan,
@@ -235,6 +248,7 @@ export class TrainingRun {
       owned: new Set(owned.map(({ name }) => name)),
       masks,
       exchange: memory && new Exchange(wasm, memory, rank, spans, from, weights[0]),
+      orthogonaliser: matrices.length > 0 ? await Orthogonaliser.open(matrices, plan.options) : undefined,
     });
     run.writeParameters(plan.parameters.map(({ data }) => data));
     for (const room of rooms)
@@ -354,7 +368,7 @@ export class TrainingRun {
   }
 
   /** Steps with what was added up. */
-  update({ learningRate, gradientNorm, batches, workers }: UpdateRequest): void {
+  async update({ learningRate, gradientNorm, batches, workers }: UpdateRequest): Promise<void> {
     const { exports } = this.wasm;
     const { clip, ema } = this.plan;
     const owned = this.ownedRooms();
@@ -362,6 +376,7 @@ export class TrainingRun {
     const decay = emaDecayAt(ema, this.done);
     const scale = clipScale(gradientNorm, clip) / batches;
     const trainable = owned.filter(({ plan }) => plan.trainable);
+    await this.turnMatrices(trainable);
     this.optimiser.update(exports, trainable, { step: this.done }, learningRate, scale);
     this.done++;
     for (const { average, parameter, length } of owned) {
@@ -369,6 +384,18 @@ export class TrainingRun {
     }
     this.exchange?.give();
     this.behind = true;
+  }
+
+  /** Gradients of matrices become directions, see `momentumOfMatrices`: Nesterov's look ahead along their mean, made orthogonal. */
+  private async turnMatrices(rooms: readonly Room[]): Promise<void> {
+    const { momentumOfMatrices: momentum } = this.optimiser;
+    if (!this.orthogonaliser || momentum === undefined) return;
+    const { approach } = this.wasm.exports;
+    for (const { gradient, length, slots } of rooms.filter(({ matrix }) => matrix)) {
+      approach(slots[0], gradient, length, 1 - momentum);
+      approach(gradient, slots[0], length, momentum);
+    }
+    await this.orthogonaliser.run(this.wasm.memory.buffer as ArrayBuffer);
   }
 
   /** Running statistics become what the model returned for them, times `share`. */
@@ -391,29 +418,7 @@ export class TrainingRun {
     dropouts.forEach(({ input, size }, i) => {
       feeds[input] = tensorOf(this.runtime, "float32", this.floats(this.masks[i], size), [size]);
     });
-    if (runtimeFillsOutputs) await this.runInPlace(feeds, this.fetches[set]);
-    else await this.runAndCopy(feeds, this.fetches[set]);
-  }
-
-  /**
-   * onnxruntime-node writes results into the memory we provide, and then copies every one of them into fresh memory
-   * for its answer, a tenth of the step's time with nine million gradients. The answer begins with an output it cannot
-   * express in JavaScript (a list), so it gives up before the copies; the results are where we want them by then.
-   */
-  private async runInPlace(feeds: Record<string, unknown>, fetches: Record<string, unknown>): Promise<void> {
-    try {
-      await this.session.run(feeds as never, { [STOP]: null, ...fetches } as never);
-    } catch (error) {
-      if (STOPPED.test(messageOf(error))) return;
-      throw error;
-    }
-    throw new Error("internal: ONNX Runtime answered with a list");
-  }
-
-  private async runAndCopy(feeds: Record<string, unknown>, fetches: Record<string, unknown>): Promise<void> {
-    const results = await this.session.run(feeds as never);
-    for (const [name, fetch] of Object.entries(fetches))
-      (fetch as { data: Float32Array }).data.set(results[name].data as Float32Array);
+    await runInto(this.session, feeds, this.fetches[set]);
   }
 
   /** Copies of the parameters that this worker owns, or of their averages, by name. */

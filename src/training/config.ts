@@ -2,7 +2,7 @@ import * as z from "zod";
 import { FAMILIES, type FamilyName, type Schema } from "#models";
 import { DEVICES, type Device, type OptimiserChoice, type Schedule } from "#tensor";
 
-const OPTIMISERS = ["sgd", "adam", "adamw", "adadelta"] as const;
+const OPTIMISERS = ["sgd", "adam", "adamw", "adadelta", "muon"] as const;
 /** The precisions in which trainings that work together tell each other what they learnt. */
 export const PRECISIONS = ["float32", "float16", "int8"] as const;
 /** One of `PRECISIONS`. */
@@ -108,7 +108,7 @@ export const TRAIN_SCHEMA: Schema<TrainConfig> = z.strictObject({
   accumulate: positive.describe(
     "runs per step, their gradients averaged; as many at the same time as there are threads",
   ),
-  optimiser: z.enum(OPTIMISERS).describe("how weights follow their gradients"),
+  optimiser: z.enum(OPTIMISERS).describe("how weights follow their gradients; muon: not for nnue"),
   learningRate: z.number().positive().describe("peak, after warm-up"),
   weightDecay: factor.describe("on everything but norms and biases"),
   momentum: share.describe("of sgd"),

@@ -8,6 +8,14 @@ export interface ParameterRange {
   gradient: number; // address
   slots: readonly number[]; // addresses of arrays of the same length, as many as the optimiser has slots, zero at first
   decay: boolean; // whether weight decay applies: usually not for biases, norms and embeddings
+  matrix?: Matrix; // if the optimiser moves it as a whole, see `momentumOfMatrices`
+}
+
+/** A parameter seen as matrices one after another. */
+export interface Matrix {
+  count: number;
+  rows: number;
+  columns: number;
 }
 
 /** What an optimiser knows besides its slots. Saved with them, it continues exactly. */
@@ -44,6 +52,11 @@ export interface Optimiser {
   /** Names of the float arrays kept for each parameter; PyTorch's names, which also name them in checkpoints. */
   readonly slots: readonly string[];
   init(): OptimiserState;
+  /**
+   * If there, gradients of matrices come to `update` as directions: their mean, with this share of it kept from step to step
+   * in the first slot, with all singular values made equal.
+   */
+  readonly momentumOfMatrices?: number;
   /** What `update` does with one range, for kernels that go through many small ones by themselves. */
   rule(state: OptimiserState, learningRate: number, gradientScale: number, decay: boolean): Rule;
   /**

@@ -49,6 +49,8 @@ export const NNUE_VALUE = defineTask({
         "RECIPE_VALUE",
         `clip is ${train.clip}, but networks of this family are not clipped: set it to 0.`,
       );
+    if (train.optimiser === "muon")
+      throw new UserError("RECIPE_VALUE", "muon is not for networks of this family: set optimiser to adamw.");
     const { batchSize, accumulate, threads, ema } = train;
     return NnueTrainer.open(network, {
       batchSize: batchSize * accumulate,
