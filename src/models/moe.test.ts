@@ -31,6 +31,7 @@ const KINDS: [string, MoeConfig][] = [
   ["experts", tiny],
   ["no experts", { ...tiny, experts: 0 }],
   ["queries linked to their squares", { ...tiny, linked: true }],
+  ["heads that see like pieces", { ...tiny, pieceHeads: 3 }],
   ["sinusoidal positions, plain experts, moves of a table", { ...tiny, positions: "sinusoidal", gated: false, actions: "table", turned: false }], // biome-ignore format: one kind a line
 ];
 
@@ -59,6 +60,35 @@ for (const [name, config] of KINDS) {
     for (const each of [together, alone, batched]) await each.close();
   });
 }
+
+test("with heads that see like pieces, a square learns of another where a rook, a bishop, a knight or a king could go", async () => {
+  for (const [pieceHeads, reach] of [
+    [1, (file: number, rank: number) => file === 0 || rank === 0],
+    [2, (file: number, rank: number) => file === 0 || rank === 0 || file === rank],
+    [3, (file: number, rank: number) => file === 0 || rank === 0 || file === rank || file * rank === 2],
+  ] as const) {
+    const net = new Moe({ ...tiny, heads: 4, pieceHeads }, new Random(4));
+    net.layers[0].out.weight.data.fill(0, (tiny.width / 4) * pieceHeads * tiny.width); // of the heads that see everything
+    const answer = net.forward(input("tokens", [1, 77], "int32"), input("actions", [1, "q"], "int32"));
+    const opened = await Session.open(exportOnnx({ x: answer.inputs[1] }));
+    const { tokens, actions } = inputOf(START_FEN, true);
+    const statesOf = async (seen: Int32Array) => (await opened.run({ tokens: seen, actions })).x.data as Float32Array;
+    const before = await statesOf(tokens);
+    for (const changed of [0, 27, 62]) {
+      const seen = tokens.slice();
+      seen[1 + changed] = tokens[1 + changed] === 20 ? 19 : 20; // another piece
+      const after = await statesOf(seen);
+      for (let square = 0; square < 64; square++) {
+        const at = (1 + square) * tiny.width;
+        const differs = after.subarray(at, at + tiny.width).some((value, i) => value !== before[at + i]);
+        const file = Math.abs((square % 8) - (changed % 8));
+        const rank = Math.abs((square >> 3) - (changed >> 3));
+        assert.equal(differs, reach(file, rank), `${pieceHeads} heads: ${square} of ${changed}`);
+      }
+    }
+    await opened.close();
+  }
+});
 
 test("a linked query is told what stands on the two squares of its move, and on no other", async () => {
   const net = new Moe({ ...tiny, layers: 1, linked: true }, new Random(4));

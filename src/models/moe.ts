@@ -47,6 +47,7 @@ export interface MoeConfig {
   positions: (typeof POSITION_CODES)[number];
   actions: (typeof ACTION_CODES)[number];
   linked: boolean;
+  pieceHeads: number;
   turned: boolean;
   buckets: number;
 }
@@ -67,6 +68,13 @@ const SCHEMA = z.strictObject({
     .boolean()
     .default(false)
     .describe("in every layer a query is told what the network makes of the squares its move leaves and reaches"), // files from before it existed lack it
+  pieceHeads: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      "heads with which a square sees only where a rook, a bishop, or a knight or king could go from it, in turn",
+    ),
   turned: z.boolean().describe("Black's positions and moves are shown as White's, top to bottom"),
   buckets: count.min(2).describe("of the win probability"),
 });
@@ -82,6 +90,7 @@ const PUBLISHED: MoeConfig = {
   positions: "learned",
   actions: "table",
   linked: false,
+  pieceHeads: 0,
   turned: false,
   buckets: 128,
 };
@@ -95,8 +104,9 @@ export const MOE_SIZES = {
 } satisfies Record<string, MoeConfig>;
 
 /** What is wrong with a config whose fields are each right. */
-export function checkMoe({ width, heads, experts, topK }: MoeConfig): string | undefined {
+export function checkMoe({ width, heads, pieceHeads, experts, topK }: MoeConfig): string | undefined {
   if (width % heads !== 0) return `heads is ${heads}, which does not divide the width ${width}.`;
+  if (pieceHeads > heads) return `pieceHeads is ${pieceHeads}, but there are only ${heads} heads.`;
   if (width % 2 !== 0) return `width is ${width}; it must be even.`;
   if (experts > 0 && topK > experts) return `topK is ${topK}, but there are only ${experts} experts.`;
   return undefined;
@@ -173,7 +183,7 @@ class Layer {
 
   /** States and queries [77 + queries, n, width] -> the same; of the queries alone, if nobody reads the states after. */
   apply(x: Tensor, squares: readonly Tensor[], isLast: boolean): { y: Tensor; routing: Routing | undefined } {
-    const { heads } = this.config;
+    const { heads, pieceHeads } = this.config;
     const h = this.norm1.apply(x);
     const [stateK, ownK] = cut(this.k.apply(h));
     const [stateV, ownV] = cut(this.v.apply(h));
@@ -185,7 +195,9 @@ class Layer {
     } else {
       const [stateQ, q] = cut(this.q.apply(h));
       const seen = queryAttention({ q, k: ownK, v: ownV }, stateK, stateV, heads);
-      const out = this.out.apply(concat([attention(stateQ, stateK, stateV, heads), seen], 0));
+      const out = this.out.apply(
+        concat([attention(stateQ, stateK, stateV, heads, pieceHeads > 0 ? sights(heads, pieceHeads) : "all"), seen], 0),
+      );
       const [stateOut, queryOut] = cut(out);
       y = x.add(this.link ? concat([stateOut, this.told(queryOut, cut(h)[0], squares)], 0) : out);
     }
@@ -207,6 +219,28 @@ class Layer {
 /** Tokens of a position's squares begin here; the first is a8, the last h1. */
 const FIRST_SQUARE = 1;
 const tokenOfSquare = (square: number): number => FIRST_SQUARE + (square ^ 56);
+
+/** Where pieces could go, by the distances between files and ranks: rook, bishop, knight and king. */
+const SIGHTS = [
+  (file: number, rank: number) => file === 0 || rank === 0,
+  (file: number, rank: number) => file === rank,
+  (file: number, rank: number) => Math.max(file, rank) <= 1 || file * rank === 2,
+];
+
+/** Which tokens a token sees with each head, [1, heads, 77, 77]: with the first ones a square sees what a piece there could reach. */
+function sights(heads: number, pieceHeads: number): Tensor {
+  const isSquare = (token: number) => token >= FIRST_SQUARE && token < FIRST_SQUARE + 64;
+  const distance = (a: number, b: number) => Math.abs(a - b);
+  const seen = Array.from({ length: heads }, (_, head) =>
+    Array.from({ length: FEN_TOKENS ** 2 }, (_, i) => {
+      const [query, key] = [Math.floor(i / FEN_TOKENS), i % FEN_TOKENS];
+      if (head >= pieceHeads || !isSquare(query) || query === key) return 1;
+      const [a, b] = [query - FIRST_SQUARE, key - FIRST_SQUARE];
+      return Number(isSquare(key) && SIGHTS[head % SIGHTS.length](distance(a % 8, b % 8), distance(a >> 3, b >> 3)));
+    }),
+  );
+  return constant(seen.flat(), [1, heads, FEN_TOKENS, FEN_TOKENS], "bool");
+}
 
 /** The states and the queries among lines [77 + queries, n, ...]. */
 function cut(x: Tensor): readonly Tensor[] {

@@ -41,9 +41,9 @@ for (const [name, config] of RESIDUALS) {
   });
 }
 
-test("moe: multiply-adds are those of the graph for 35 moves, whether queries are linked or not", () => {
-  for (const linked of [false, true]) {
-    const config = { ...MOE_SIZES.tiny, experts: 0, linked };
+test("moe: multiply-adds are those of the graph for 35 moves, with queries linked and heads that see like pieces", () => {
+  for (const extra of [{}, { linked: true }, { pieceHeads: 2 }]) {
+    const config = { ...MOE_SIZES.tiny, experts: 0, ...extra };
     const tokens = input("tokens", [1, FEN_TOKENS], "int32");
     const { logits } = new Moe(config, new Random(1)).forward(tokens, input("actions", [1, 35], "int32"));
     assert.equal(FAMILIES.moe.multiplyAdds(config), countProducts([logits]));
