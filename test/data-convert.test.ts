@@ -67,6 +67,20 @@ test("every valued move becomes an action value, mates included", async () => {
   );
 });
 
+test("valued moves become a policy that prefers the best, and the value of it", async () => {
+  writeFileSync(at("valued.jsonl"), `${JSON.stringify({ fen: START, moves: { e2e4: 20, d2d4: 14, f2f3: -200 } })}\n`);
+  assert.equal((await run("convert", at("valued.jsonl"), "-o", at("p.jsonl"), "--kind", "policy")).json.records, 1);
+  const [{ policy, value }] = lines(at("p.jsonl"));
+  const [pawn, queen, f3] = [76, 75, 13].map((index) => policy[index]);
+  assert.ok(pawn > queen && queen > 0.3 && f3 < 1e-4, JSON.stringify(policy));
+  assert.ok(Math.abs(pawn + queen - 1) < 1e-4);
+  assert.ok(Math.abs(value - (2 / (1 + Math.exp(-0.00368208 * 20)) - 1)) < 1e-4);
+  assert.deepEqual(JSON.parse(readFileSync(at("p.jsonl.meta.json"), "utf8")), { moves: "moves4672" });
+  writeFileSync(at("illegal.jsonl"), `${JSON.stringify({ fen: START, moves: { e2e5: 20 } })}\n`);
+  const refused = await run("convert", at("illegal.jsonl"), "-o", at("q.jsonl"), "--kind", "policy");
+  assert.match(refused.stderr, /e2e5 is no legal move/);
+});
+
 test("move numbers are read by their table, and only by it", async () => {
   writeFileSync(at("index.jsonl"), `${JSON.stringify({ fen: START, move_index: 12 * 64 + 28, value: 0.5 })}\n`);
   const target = ["-o", at("index.bag"), "--kind", "action_value"];

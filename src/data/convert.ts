@@ -1,5 +1,5 @@
 import { UserError } from "#base";
-import { formatUci, parseFen, parseScore, winProbability } from "#chess";
+import { formatUci, parseFen, parseScore, parseUci, winProbability } from "#chess";
 import { MOVE_TABLES, type MoveTable, type MoveTableName } from "#encodings";
 import type { DataRecord, RecordKind } from "#formats";
 
@@ -38,6 +38,27 @@ function topOf({ fen, policy }: DataRecord, table: MoveTable | undefined): strin
   return moveOf(fen, index, Array.isArray(policy) ? MOVE_TABLES.moves4288 : table);
 }
 
+const POLICY_SCALE = 0.02; // win probability that makes a move e times as likely
+
+/** Shares of moves by their values, numbered by moves4672, and the value of the best. */
+function policyOf({ fen, moves }: DataRecord): DataRecord {
+  const position = parseFen(fen);
+  const worth = Object.entries(moves!).map(([text, value]) => ({ text, probability: probabilityOf(value) }));
+  const best = Math.max(...worth.map(({ probability }) => probability));
+  const weights = worth.map(({ text, probability }) => {
+    const move = parseUci(position, text);
+    if (move === undefined) throw new UserError("CONVERT_MOVE", `${text} is no legal move of ${fen}.`);
+    return {
+      index: MOVE_TABLES.moves4672.encode(position, move),
+      weight: Math.exp((probability - best) / POLICY_SCALE),
+    };
+  });
+  const sum = weights.reduce((total, { weight }) => total + weight, 0);
+  const shares = weights.map(({ index, weight }) => [index, Number((weight / sum).toFixed(5))] as const);
+  const policy = Object.fromEntries(shares.filter(([, share]) => share > 0));
+  return { fen, policy, value: Number((2 * best - 1).toFixed(4)) };
+}
+
 const halfway = (value: number) => (value + 1) / 2;
 
 /**
@@ -65,6 +86,9 @@ const CONVERSIONS: Partial<Record<RecordKind, Partial<Record<RecordKind, Convers
     all_moves: ({ fen, moves }) => [{ fen, move: bestOf(moves!).move }],
     move_index: ({ fen, move_index }, table) => [{ fen, move: moveOf(fen, move_index!, table) }],
     policy: (record, table) => [{ fen: record.fen, move: topOf(record, table) }],
+  },
+  policy: {
+    all_moves: (record) => [policyOf(record)],
   },
 };
 

@@ -2,7 +2,6 @@ import { UserError } from "#base";
 import { canConvert, convertRecord, findMoveTable } from "#data";
 import {
   BAG_KINDS,
-  type BagKind,
   badRecord,
   createRecords,
   type DataRecord,
@@ -17,7 +16,7 @@ import { BadRecords } from "../bad-records.js";
 import { command } from "../command.js";
 
 /** The kind of record to write: what is asked for, or what the records are if the format can hold it. */
-function kindFor(found: RecordKind, wanted: BagKind | undefined, format: RecordFormat, output: string): RecordKind {
+function kindFor(found: RecordKind, wanted: RecordKind | undefined, format: RecordFormat, output: string): RecordKind {
   const kinds = kindsOf(format);
   const kind =
     wanted ?? (kinds === undefined || kinds.includes(found) ? found : kinds.length === 1 ? kinds[0] : undefined);
@@ -46,6 +45,7 @@ export default command({
     "tabiya data convert train.binpack -o train.bin",
     "tabiya data convert action_value@3.bagz values.jsonl",
     "tabiya data convert all-moves.jsonl.zst -o moves@4.bagz --kind action_value",
+    "tabiya data convert all-moves.jsonl.zst -o policies.jsonl --kind policy",
     "tabiya data convert omegazero.jsonl -o cloning.bag --kind behavioral_cloning --moves omegazero4672",
   ],
   arguments: {
@@ -54,7 +54,7 @@ export default command({
   },
   options: {
     output: { short: "o", help: "the file to write" },
-    kind: { choices: BAG_KINDS, help: "the kind of records to make" },
+    kind: { choices: [...BAG_KINDS, "policy"], help: "the kind of records to make" },
     moves: { help: "move table that numbers in a .jsonl file refer to" },
   },
 
@@ -67,8 +67,8 @@ export default command({
     const reader = await openRecords(input, { moves, onBad: bad.add });
     const table = reader.moves === undefined ? undefined : findMoveTable(reader.moves);
     const writer = await createRecords(output, {
-      kind: wanted as BagKind | undefined,
-      moves: reader.moves,
+      kind: BAG_KINDS.find((kind) => kind === wanted),
+      moves: wanted === "policy" ? (reader.moves ?? "moves4672") : reader.moves,
       onBad: bad.add,
     });
     let kind: RecordKind | undefined;
@@ -79,7 +79,7 @@ export default command({
         const converted: DataRecord[] = [];
         for (const record of records) {
           const found = kindOf(record);
-          kind ??= kindFor(found, wanted as BagKind | undefined, format!, output);
+          kind ??= kindFor(found, wanted as RecordKind | undefined, format!, output);
           try {
             // A format that holds anything keeps what it is given, unless a kind is asked for.
             if (wanted === undefined && kindsOf(format!) === undefined) converted.push(record);
