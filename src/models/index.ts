@@ -8,6 +8,7 @@ export { DECODER_SIZES, type DecoderConfig, drawCentres, winLossCentres } from "
 export { DECODER } from "./decoder/family.js";
 export { DecoderReader, type Spoken, type SpokenBoard } from "./decoder/generation.js";
 export { Decoder, type DecoderInput, GAME_BLOCKS, NO_SLOT, POSITION_TOKENS, prefixMask } from "./decoder/network.js";
+export { inBlocks, inGames, type Sight } from "./decoder/sights.js";
 export {
   EXPORT_FORMATS,
   type ExportFormat,

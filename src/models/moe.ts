@@ -30,6 +30,7 @@ import {
 } from "#tensor";
 import { encodeActionInput } from "./action-input.js";
 import { defineFamily, type Inference } from "./family.js";
+import { seesLikePiece } from "./piece-sights.js";
 import { positionKey } from "./position-key.js";
 
 export const POSITION_CODES = ["learned", "sinusoidal"] as const;
@@ -220,23 +221,14 @@ class Layer {
 const FIRST_SQUARE = 1;
 const tokenOfSquare = (square: number): number => FIRST_SQUARE + (square ^ 56);
 
-/** Where pieces could go, by the distances between files and ranks: rook, bishop, knight and king. */
-const SIGHTS = [
-  (file: number, rank: number) => file === 0 || rank === 0,
-  (file: number, rank: number) => file === rank,
-  (file: number, rank: number) => Math.max(file, rank) <= 1 || file * rank === 2,
-];
-
 /** Which tokens a token sees with each head, [1, heads, 77, 77]: with the first ones a square sees what a piece there could reach. */
 function sights(heads: number, pieceHeads: number): Tensor {
   const isSquare = (token: number) => token >= FIRST_SQUARE && token < FIRST_SQUARE + 64;
-  const distance = (a: number, b: number) => Math.abs(a - b);
   const seen = Array.from({ length: heads }, (_, head) =>
     Array.from({ length: FEN_TOKENS ** 2 }, (_, i) => {
       const [query, key] = [Math.floor(i / FEN_TOKENS), i % FEN_TOKENS];
-      if (head >= pieceHeads || !isSquare(query) || query === key) return 1;
-      const [a, b] = [query - FIRST_SQUARE, key - FIRST_SQUARE];
-      return Number(isSquare(key) && SIGHTS[head % SIGHTS.length](distance(a % 8, b % 8), distance(a >> 3, b >> 3)));
+      if (head >= pieceHeads || !isSquare(query)) return 1;
+      return Number(isSquare(key) && seesLikePiece(head, query - FIRST_SQUARE, key - FIRST_SQUARE));
     }),
   );
   return constant(seen.flat(), [1, heads, FEN_TOKENS, FEN_TOKENS], "bool");

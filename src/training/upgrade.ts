@@ -37,8 +37,9 @@ const STEPS: readonly { date: string; step: (settings: Settings) => Settings }[]
         : settings,
   },
   {
-    date: "2026-11-18", // every head of a moe network saw every square
-    step: (settings) => (settings.family === "moe" ? { pieceHeads: 0, ...settings } : settings),
+    date: "2026-11-18", // every head saw every square
+    step: (settings) =>
+      settings.family === "moe" || settings.family === "decoder" ? { pieceHeads: 0, ...settings } : settings,
   },
   {
     date: "2026-11-18", // nnue said "N of M records" of its files, the other families "first N of M records" where N is less

@@ -214,6 +214,7 @@ const PEER: DecoderConfig = {
   slots: false,
   squares: 0,
   movesBySquares: false,
+  pieceHeads: 0,
 };
 
 /** The whole loss of a decoder: boards by the causal pass, moves and values by the prefix pass, of 8 windows of 4 positions. */

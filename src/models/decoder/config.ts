@@ -14,6 +14,7 @@ export interface DecoderConfig {
   slots: boolean;
   squares: number;
   movesBySquares: boolean;
+  pieceHeads: number;
 }
 
 const count = z.int().min(1).max(8192);
@@ -35,6 +36,13 @@ export const DECODER_SCHEMA: Schema<DecoderConfig> = z.strictObject({
   movesBySquares: z
     .boolean()
     .describe("a move is shown by its two squares, as slots of a board, besides its own token"),
+  pieceHeads: z
+    .int()
+    .min(0)
+    .default(0) // files from before it existed lack it
+    .describe(
+      "heads with which, in the prefix pass, a square sees only where a rook, a bishop, or a knight or king could go from it, in turn",
+    ),
 });
 
 /** Sizes of decoders by name. */
@@ -50,6 +58,7 @@ export const DECODER_SIZES = {
     slots: true,
     squares: 16,
     movesBySquares: true,
+    pieceHeads: 0,
   }, // for tests
   small: {
     width: 128,
@@ -62,6 +71,7 @@ export const DECODER_SIZES = {
     slots: true,
     squares: 32,
     movesBySquares: true,
+    pieceHeads: 0,
   }, // trains on two cores
   published: {
     width: 1024,
@@ -74,14 +84,17 @@ export const DECODER_SIZES = {
     slots: false,
     squares: 0,
     movesBySquares: false,
+    pieceHeads: 0,
   }, // of ChessDecoder
 } satisfies Record<string, DecoderConfig>;
 
 /** What is wrong with a config whose fields are each right. */
-export function checkDecoder({ width, heads, slots, movesBySquares }: DecoderConfig): string | undefined {
+export function checkDecoder({ width, heads, slots, movesBySquares, pieceHeads }: DecoderConfig): string | undefined {
   if (width % heads !== 0) return `heads is ${heads}, which does not divide the width ${width}.`;
   if ((width / heads) % 2 !== 0) return `a head is ${width / heads} wide; rotary places need an even number.`;
   if (movesBySquares && !slots) return "movesBySquares is true, but squares are slots, and slots is false.";
+  if (pieceHeads > 0 && !slots) return `pieceHeads is ${pieceHeads}, but squares are slots, and slots is false.`;
+  if (pieceHeads >= heads) return `pieceHeads is ${pieceHeads}; of ${heads} heads one at least must see all tokens.`;
   return undefined;
 }
 

@@ -5,9 +5,10 @@ import { parseFen, START_FEN } from "#chess";
 import { BOARD_TOKENS, encodeBoard68, MOVE_TABLES, tokenId } from "#encodings";
 import { attention, constant, exportOnnx, input, Session, type Tensor } from "#tensor";
 import { randomPositions } from "../export.js";
-import { checkDecoder, DECODER_SIZES, drawCentres, winLossCentres } from "./config.js";
+import { checkDecoder, DECODER_SIZES, type DecoderConfig, drawCentres, winLossCentres } from "./config.js";
 import { decoderInference } from "./inference.js";
 import { Decoder, GAME_BLOCKS, NO_SLOT, POSITION_TOKENS, prefixMask } from "./network.js";
+import { inGames } from "./sights.js";
 
 const LENGTH = 2 * POSITION_TOKENS;
 const FIRST = BOARD_TOKENS - 1; // the side to move of the first board, the start of the second, its side to move
@@ -77,8 +78,8 @@ function example(): { tokens: Int32Array; values: Float32Array } {
 }
 
 /** What both passes make of each token of the example, changed or not. */
-async function openPasses() {
-  const network = new Decoder(DECODER_SIZES.tiny, new Random(1));
+async function openPasses(config: DecoderConfig = DECODER_SIZES.tiny) {
+  const network = new Decoder(config, new Random(1));
   const slots = Array.from({ length: LENGTH }, (_, i) => Math.min(i % POSITION_TOKENS, NO_SLOT));
   const x = network.embed({
     tokens: input("tokens", [1, LENGTH], "int32"),
@@ -86,7 +87,10 @@ async function openPasses() {
     slots: constant(slots, [LENGTH, 1], "int32"),
   });
   const session = await Session.open(
-    exportOnnx({ causal: network.read(x, "causal"), prefix: network.read(x, GAME_BLOCKS) }),
+    exportOnnx({
+      causal: network.read(x, "causal"),
+      prefix: network.readPrefix(x, GAME_BLOCKS, inGames(POSITION_TOKENS)),
+    }),
     { threads: 1 },
   );
   const { width } = network.config;
@@ -114,14 +118,52 @@ test("changing a token changes no earlier output of the causal pass", async () =
   await close();
 });
 
+const SEEING: DecoderConfig = { ...DECODER_SIZES.tiny, heads: 4, pieceHeads: 3 };
+
 test("changing a square changes the prefix pass inside its board and after it, never before it", async () => {
-  const { changed, close } = await openPasses();
-  const places = await changed("prefix", ({ tokens }) => {
-    tokens[SECOND + 40] = tokenId("Q");
+  for (const config of [DECODER_SIZES.tiny, SEEING]) {
+    const { changed, close } = await openPasses(config);
+    const places = await changed("prefix", ({ tokens }) => {
+      tokens[SECOND + 40] = tokenId("Q");
+    });
+    assert.equal(places[0], SECOND);
+    assert.equal(places.length, POSITION_TOKENS);
+    await close();
+  }
+});
+
+test("with a head that sees like a rook and nothing else, a square of the prefix pass depends on its rank and file", async () => {
+  const config = { ...DECODER_SIZES.tiny, layers: 1, pieceHeads: 1 };
+  const network = new Decoder(config, new Random(1));
+  const { out } = network.layers[0];
+  out.weight.data.fill(0, (config.width / config.heads) * config.width); // of the other head
+  const x = network.embed({
+    tokens: input("tokens", [1, LENGTH], "int32"),
+    values: input("values", [1, LENGTH]),
+    slots: constant(
+      Array.from({ length: LENGTH }, (_, i) => Math.min(i % POSITION_TOKENS, NO_SLOT)),
+      [LENGTH, 1],
+      "int32",
+    ),
   });
-  assert.equal(places[0], SECOND);
-  assert.equal(places.length, POSITION_TOKENS);
-  await close();
+  const prefix = network.readPrefix(x, GAME_BLOCKS, inGames(POSITION_TOKENS));
+  const session = await Session.open(exportOnnx({ prefix }), { threads: 1 });
+  const read = async (feeds: ReturnType<typeof example>) => (await session.run(feeds)).prefix.data as Float32Array;
+  const before = await read(example());
+  const changed = example();
+  const [file, rank] = [3, 4];
+  changed.tokens[SECOND + 1 + rank * 8 + file] = tokenId("Q");
+  const after = await read(changed);
+  await session.close();
+  const { width } = config;
+  const differs = (place: number) =>
+    after.subarray(place * width, (place + 1) * width).some((value, i) => value !== before[place * width + i]);
+  for (let square = 0; square < 64; square++) {
+    assert.equal(differs(SECOND + 1 + square), square % 8 === file || square >> 3 === rank, `square ${square}`);
+    assert.ok(!differs(1 + square), "the other board");
+  }
+  assert.ok(differs(SECOND) && differs(SECOND + 67), "other tokens of a board see all of it");
+  assert.ok(!differs(SECOND + 68), "the move's token sees no board with this head");
 });
 
 test("no label reaches the place that predicts it: moves, values", async () => {
@@ -155,8 +197,11 @@ test("a value is read at value tokens only", async () => {
   await close();
 });
 
-test("one look at a position says what reading it as a game says, and shares that add up", async () => {
-  const network = new Decoder(DECODER_SIZES.tiny, new Random(1));
+test.each([
+  ["all heads alike", DECODER_SIZES.tiny],
+  ["heads that see like pieces", SEEING],
+])("%s: one look at a position says what reading it as a game says, and shares that add up", async (_, config) => {
+  const network = new Decoder(config, new Random(1));
   const { outputs, feeds } = decoderInference(network);
   const session = await Session.open(exportOnnx(outputs), { threads: 1 });
   const positions = randomPositions(3, 1);
@@ -173,7 +218,7 @@ test("one look at a position says what reading it as a game says, and shares tha
       "int32",
     ),
   });
-  const prefix = network.read(x, GAME_BLOCKS).reshape([1, POSITION_TOKENS, "n", -1]);
+  const prefix = network.readPrefix(x, GAME_BLOCKS, inGames(POSITION_TOKENS)).reshape([1, POSITION_TOKENS, "n", -1]);
   const at = (place: number) => prefix.slice(1, place, place + 1).reshape(["n", network.config.width]);
   const whole = await Session.open(
     exportOnnx({
@@ -213,5 +258,6 @@ test("centres of values ascend from one end to the other, those of win minus los
 
 test("a config whose heads do not fit is refused", () => {
   assert.match(checkDecoder({ ...DECODER_SIZES.tiny, heads: 5 }) ?? "", /does not divide/);
+  assert.match(checkDecoder({ ...DECODER_SIZES.tiny, pieceHeads: 2 }) ?? "", /one at least must see all tokens/);
   assert.match(checkDecoder({ ...DECODER_SIZES.tiny, width: 6, heads: 2 }) ?? "", /even/);
 });

@@ -7,6 +7,7 @@ import { randomPositions } from "../export.js";
 import { DECODER_SIZES, type DecoderConfig } from "./config.js";
 import { DecoderReader, type Spoken } from "./generation.js";
 import { Decoder, NO_SLOT, prefixMask } from "./network.js";
+import { inBlocks } from "./sights.js";
 
 /** A thought of two moves: what is read, board by board and token by token. */
 function pieces(): ({ board: Uint16Array } | { token: number; value?: number })[] {
@@ -45,12 +46,14 @@ async function uncached(network: Decoder, read: ReturnType<typeof pieces>) {
     }
   }
   const t = tokens.length;
+  const placed = input("slots", [1, t], "int32");
   const x = network.embed({
     tokens: input("tokens", [1, t], "int32"),
     values: input("values", [1, t]),
-    slots: input("slots", [1, t], "int32").transpose(),
+    slots: placed.transpose(),
   });
-  const prefix = network.read(x, prefixMask(input("blocks", [1, t], "int32")));
+  const bounds = input("blocks", [1, t], "int32");
+  const prefix = network.readPrefix(x, prefixMask(bounds), inBlocks(bounds, placed));
   const session = await Session.open(
     exportOnnx({
       board: network.board.apply(network.read(x, "causal")),
@@ -76,6 +79,7 @@ async function uncached(network: Decoder, read: ReturnType<typeof pieces>) {
 
 for (const [name, config] of [
   ["told its slots and the squares of moves", { ...DECODER_SIZES.tiny, squares: 0 }],
+  ["with heads that see like pieces", { ...DECODER_SIZES.tiny, heads: 4, pieceHeads: 3, squares: 0 }],
   ["as published", { ...DECODER_SIZES.tiny, slots: false, squares: 0, movesBySquares: false }],
 ] satisfies [string, DecoderConfig][]) {
   test(`a decoder ${name} says the same with caches as without, token by token in both passes`, async () => {

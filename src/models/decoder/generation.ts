@@ -10,7 +10,8 @@ import {
   rotaryTables,
   type Tensor,
 } from "#tensor";
-import { type Attend, type Decoder, NO_SLOT } from "./network.js";
+import { type Decoder, NO_SLOT } from "./network.js";
+import { alone, onBoard, type Sight } from "./sights.js";
 
 /** The most tokens of a sequence that is read with caches. */
 export const LONGEST = 2048;
@@ -120,12 +121,13 @@ function triangle(before: number): Uint8Array {
 
 const cacheName = (pass: string, kind: string, layer: number): string => `${pass}.${kind}.${layer}`;
 
-function cachesOf({ config: { layers, width } }: Decoder): CacheSpec[] {
+function cachesOf({ config: { layers, width, heads, pieceHeads } }: Decoder): CacheSpec[] {
+  const widths = { causal: width, prefix: (width / heads) * (heads - pieceHeads) }; // the others look at one board only
   return PASSES.flatMap((pass) =>
     Array.from({ length: layers }, (_, layer) => layer).flatMap((layer) =>
       ["keys", "values"].map((kind) => {
         const name = cacheName(pass, kind, layer);
-        return { input: `past.${name}`, output: `new.${name}`, shape: [1, width] };
+        return { input: `past.${name}`, output: `new.${name}`, shape: [1, widths[pass]] };
       }),
     ),
   );
@@ -145,20 +147,22 @@ function readerGraph(network: Decoder, t: number): Record<string, Tensor> {
   const places = input("places", [t], "int32");
   const turned = { cosines: tables.cosines.gather(places), sines: tables.sines.gather(places) };
   const outputs: Record<string, Tensor> = {};
-  const attend =
-    (pass: (typeof PASSES)[number], mask: Tensor | "all"): Attend =>
-    (q, k, v, layer) => {
+  const cached =
+    (pass: (typeof PASSES)[number], layer: number, mask: Tensor | "all"): Sight =>
+    ([q, k, v], heads) => {
       const [keys, values] = (["keys", "values"] as const).map((kind, i) => {
         const name = cacheName(pass, kind, layer);
         const added = [k, v][i];
         outputs[`new.${name}`] = added;
-        return concat([input(`past.${name}`, ["p", 1, width]), added], 0);
+        return concat([input(`past.${name}`, ["p", 1, added.dim(-1)]), added], 0);
       });
       return attention(q, keys, values, heads, mask);
     };
   const mask = isBoard ? input("seen", [t, `p+${t}`], "bool") : "all";
-  const causal = network.run(x, turned, attend("causal", mask));
-  const prefix = network.run(x, turned, attend("prefix", "all")); // [t, width]
+  const causal = network.run(x, turned, (q, k, v, layer) => cached("causal", layer, mask)([q, k, v], heads));
+  const prefix = network.run(x, turned, (q, k, v, layer) =>
+    network.lookAround([q, k, v], isBoard ? onBoard : alone, cached("prefix", layer, "all")),
+  ); // [t, width]
   const last = (rows: Tensor) => rows.slice(0, t - 1);
   const board = network.board.apply(causal);
   const squares = isBoard ? prefix.reshape([1, t, 1, width]).slice(1, 1, 65) : undefined;

@@ -3,6 +3,7 @@ import { attention, concat, constant, input, MASKED, type Tensor } from "#tensor
 import type { Inference } from "../family.js";
 import { positionKey } from "../position-key.js";
 import { type Decoder, NO_SLOT } from "./network.js";
+import { alone, onBoard } from "./sights.js";
 
 const AT_ONCE = 32; // positions
 const { moves1924 } = MOVE_TABLES;
@@ -63,7 +64,7 @@ export function decoderInference(network: Decoder): Inference {
 
 let room: EncoderBatch | undefined; // one for all: the core's memory is never given back
 
-/** Reads sequences piece by piece in the prefix pass; each piece sees itself and all before it. */
+/** Reads sequences piece by piece in the prefix pass, boards and other tokens; each piece sees itself and all before it. */
 class PrefixReader {
   private readonly keys: Tensor[] = [];
   private readonly values: Tensor[] = [];
@@ -78,11 +79,13 @@ class PrefixReader {
     const { cosines, sines } = network.places(this.length + t);
     const places = { cosines: cosines.slice(0, this.length), sines: sines.slice(0, this.length) };
     this.length += t;
-    return network.run(x, places, (q, k, v, layer) => {
-      keys[layer] = keys[layer] ? concat([keys[layer], k], 0) : k;
-      values[layer] = values[layer] ? concat([values[layer], v], 0) : v;
-      return attention(q, keys[layer], values[layer], network.config.heads);
-    });
+    return network.run(x, places, (q, k, v, layer) =>
+      network.lookAround([q, k, v], t === BOARD_TOKENS ? onBoard : alone, ([q, k, v], heads) => {
+        keys[layer] = keys[layer] ? concat([keys[layer], k], 0) : k;
+        values[layer] = values[layer] ? concat([values[layer], v], 0) : v;
+        return attention(q, keys[layer], values[layer], heads);
+      }),
+    );
   }
 }
 

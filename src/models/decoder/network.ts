@@ -27,6 +27,7 @@ import {
 } from "#tensor";
 import { type DecoderConfig, drawCentres, winLossCentres } from "./config.js";
 import { SquareMoves } from "./move-heads.js";
+import type { QueriesKeysValues, Sight } from "./sights.js";
 
 /** Tokens of a position in a game: its board, the move, and its value in two tokens. */
 export const POSITION_TOKENS = BOARD_TOKENS + 3;
@@ -216,6 +217,22 @@ export class Decoder {
   read(x: Tensor, mask: AttentionMask): Tensor {
     const { heads } = this.config;
     return this.run(x, this.places(x.dim(0) as number), (q, k, v) => attention(q, k, v, heads, mask));
+  }
+
+  /** The prefix pass without a cache: heads that see like pieces look by `sight`, the others as the mask lets them. */
+  readPrefix(x: Tensor, mask: AttentionMask, sight: Sight): Tensor {
+    return this.run(x, this.places(x.dim(0) as number), (q, k, v) =>
+      this.lookAround([q, k, v], sight, (parts, heads) => attention(...parts, heads, mask)),
+    );
+  }
+
+  /** Attention of the prefix pass [t, n, width]: of heads that see like pieces by `sight`, of the others by `others`. */
+  lookAround([q, k, v]: QueriesKeysValues, sight: Sight, others: Sight): Tensor {
+    const { heads, pieceHeads, width } = this.config;
+    if (pieceHeads === 0) return others([q, k, v], heads);
+    const end = (pieceHeads * width) / heads;
+    const near = sight([q.slice(2, 0, end), k.slice(2, 0, end), v.slice(2, 0, end)], pieceHeads);
+    return concat([near, others([q.slice(2, end), k.slice(2, end), v.slice(2, end)], heads - pieceHeads)], -1);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { BOARD_TOKENS } from "#encodings";
-import { type Decoder, drawCentres, GAME_BLOCKS, NO_SLOT, POSITION_TOKENS, winLossCentres } from "#models";
+import { type Decoder, drawCentres, GAME_BLOCKS, inGames, NO_SLOT, POSITION_TOKENS, winLossCentres } from "#models";
 import { constant, crossEntropy, type Feeds, input, MASKED, type Tensor, twoHot } from "#tensor";
 import type { Objective } from "../graph-learner.js";
 
@@ -52,7 +52,9 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
   const board = weighted(crossEntropy(boardLogits, next.maximum(0)), boardWeights(isNext, config, n, read));
   const isRight = boardLogits.argmax().cast("int32").equal(next).cast("float32");
 
-  const prefix = network.read(x, GAME_BLOCKS).reshape([context, POSITION_TOKENS, n, -1]);
+  const prefix = network
+    .readPrefix(x, GAME_BLOCKS, inGames(POSITION_TOKENS))
+    .reshape([context, POSITION_TOKENS, n, -1]);
   /** What stands at a place of each position: [positions, ...]. */
   const at = (place: number, rows: Tensor) => {
     const [, , , ...rest] = rows.shape;

@@ -1,4 +1,4 @@
-import { type Decoder, drawCentres, POSITION_TOKENS, prefixMask, winLossCentres } from "#models";
+import { type Decoder, drawCentres, inBlocks, POSITION_TOKENS, prefixMask, winLossCentres } from "#models";
 import { constant, crossEntropy, input, type Tensor, twoHot } from "#tensor";
 import type { Objective } from "../graph-learner.js";
 import { boardWeights, type DecoderTaskConfig, weighted } from "./objective.js";
@@ -19,10 +19,11 @@ export function thoughtObjective(network: Decoder, config: DecoderTaskConfig, n:
   const { buckets, width } = network.config;
   const length = context * POSITION_TOKENS;
   const m = n * context; // moves
+  const slots = input("slots", [n, length], "int32");
   const x = network.embed({
     tokens: input("tokens", [n, length], "int32"),
     values: input("values", [n, length]),
-    slots: input("slots", [n, length], "int32").transpose(),
+    slots: slots.transpose(),
   });
 
   const read = Math.max(1, Math.round(n * boardShare));
@@ -32,7 +33,8 @@ export function thoughtObjective(network: Decoder, config: DecoderTaskConfig, n:
   const board = weighted(crossEntropy(boardLogits, next.maximum(0)), boardWeights(isNext, config, n, read));
   const isRight = boardLogits.argmax().cast("int32").equal(next).cast("float32");
 
-  const prefix = network.read(x, prefixMask(input("blocks", [n, length], "int32"))); // [length * n, width]
+  const blocks = input("blocks", [n, length], "int32");
+  const prefix = network.readPrefix(x, prefixMask(blocks), inBlocks(blocks, slots)); // [length * n, width]
   const speakers = input("speakers", [m], "int32"); // rows of `prefix`: token * n + sequence
   const behind = (tokens: number) => prefix.gather(speakers.add(tokens * n));
   const offsets = Array.from({ length: 64 }, (_, square) => (1 + square) * n);
