@@ -45,6 +45,7 @@ export class SearchlessPlayer implements Player {
   private constructor(
     readonly name: string,
     network: string,
+    private readonly steady: boolean,
     options: Iterable<readonly [string, string]>,
   ) {
     this.table = optionsFor(network);
@@ -55,8 +56,9 @@ export class SearchlessPlayer implements Player {
     name: string;
     network: string;
     options: Iterable<readonly [string, string]>;
+    steady?: boolean;
   }): Promise<SearchlessPlayer> {
-    const player = new SearchlessPlayer(spec.name, spec.network, spec.options);
+    const player = new SearchlessPlayer(spec.name, spec.network, spec.steady ?? false, spec.options);
     await player.refresh();
     return player;
   }
@@ -91,7 +93,8 @@ export class SearchlessPlayer implements Player {
   private async refresh(): Promise<Evaluator> {
     if (this.isStale || !this.opened) {
       this.isStale = false; // if it cannot be opened, the old one stays until something is set again
-      const opened = await openEvaluator(this.settings.network, { threads: this.settings.threads });
+      const { network, threads } = this.settings;
+      const opened = await openEvaluator(network, { threads, steady: this.steady });
       await this.opened?.close();
       this.opened = opened;
     }

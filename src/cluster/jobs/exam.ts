@@ -37,7 +37,7 @@ async function sit<Q>(
   const local = place.player(player);
   await examine({
     questions: asked,
-    create: () => resolvePlayer(local),
+    create: () => resolvePlayer(local, { steady: true }),
     ask: (solver, { question }) => ask(solver, question, limits),
     onAnswer({ i }, answer, fault) {
       const said = fault && { kind: fault.kind, message: fault.message.replaceAll(local, player) };
