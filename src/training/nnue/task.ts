@@ -37,6 +37,7 @@ const SCHEMA: Schema<NnueTaskConfig> = z.strictObject({
 export const NNUE_VALUE = defineTask({
   family: NNUE,
   schema: SCHEMA,
+  reads: ["games", "scored", "bullet"],
   defaults: { scoreScale: 600, resultShare: 0, quiet: true, scoreLimit: 32_767, everyRow: false },
   training: { batchSize: 16_384, clip: 0, ema: 0, weightDecay: 0, warmupSteps: 20, validationLimit: 200_000 },
 
