@@ -164,19 +164,19 @@ export class SearchlessPlayer implements Player {
     });
   }
 
-  /** The place of a move drawn among ranked ones. */
+  /** The index of a move drawn among ranked ones. */
   private draw(ranked: readonly Ranked[]): number {
     const { temperature } = this.settings;
     const [best] = ranked;
-    const chances = ranked.map(({ share, value }) =>
+    const weights = ranked.map(({ share, value }) =>
       value === undefined || best.value === undefined
         ? (share / best.share) ** (1 / temperature)
         : Math.exp((value - best.value) / 2 / temperature),
     );
-    let left = this.random.next() * chances.reduce((sum, chance) => sum + chance, 0);
+    let left = this.random.next() * weights.reduce((sum, weight) => sum + weight, 0);
     return Math.max(
       0,
-      chances.findIndex((chance) => (left -= chance) < 0),
+      weights.findIndex((weight) => (left -= weight) < 0),
     );
   }
 
