@@ -1,4 +1,4 @@
-// Random masks that depend on nothing but a seed and the place in the mask.
+// Random masks that depend on nothing but a seed and the index in the mask.
 
 /** Fills `mask` with 0, or with 1 / keep with probability `keep`. */
 export function dropoutMask(mask: usize, length: i32, keep: f32, seed: u32): void {

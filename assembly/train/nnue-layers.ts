@@ -36,7 +36,7 @@ function isInside(x: v128): v128 {
   return v128.and(f32x4.gt(x, f32x4.splat(0)), f32x4.lt(x, f32x4.splat(1)));
 }
 
-/** What is to be learnt of a slot: between the chances the score stands for and the result of the game. */
+/** What is to be learnt of a slot: between the expected score that the score stands for and the result of the game. */
 // @ts-expect-error: decorator
 @inline
 function targetOf(plan: usize, facts: usize): f32 {
@@ -54,7 +54,7 @@ export function nnueScratchBytes(plan: usize): i32 {
 
 /**
  * Learns from the positions `first` to before `first + count` of the batch: puts the derivatives of the loss by the sums of the
- * first layer in their place, writes the gradient of the dense weights, and returns the sum of squared errors. All is a sum
+ * first layer over them, writes the gradient of the dense weights, and returns the sum of squared errors. All is a sum
  * over positions, not a mean.
  */
 export function nnueLearn(plan: usize, first: i32, count: i32, scratch: usize, gradient: usize): f64 {
@@ -89,14 +89,14 @@ export function nnuePredict(plan: usize, first: i32, count: i32, scratch: usize,
   return loss;
 }
 
-/** The chances that an output stands for. */
+/** The expected score that an output stands for. */
 // @ts-expect-error: decorator
 @inline
 function chancesOf(plan: usize, y: f32): f32 {
   return sigmoid(load<f32>(plan, LOGIT_AT) * y);
 }
 
-/** The derivative of the squared error of chances `p` by the output. */
+/** The derivative of the squared error of the expected score `p` by the output. */
 // @ts-expect-error: decorator
 @inline
 function slopeOf(plan: usize, p: f32, error: f32): f32 {

@@ -2,7 +2,7 @@
 // thousands for each point of view; whatever is done costs by inputs that are on, not by weights.
 //
 // Both directions deal with one king after another: its inputs are a small part of the weights, and its points of view a small
-// part of the derivatives. Positions are ordered by the places of their two kings, and points of view numbered in this order,
+// part of the derivatives. Positions are ordered by the buckets of their two kings, and points of view numbered in this order,
 // those of one king together; so positions that are neighbours have neighbours for points of view, on either side. Weights and
 // derivatives are cut into *slices* of 32 neurons besides: sums stay in registers, and what is read again and again stays in
 // the cache. Backward, inputs and not positions are the outer loop: `nnueSort` lists for each input the points of view it is
@@ -23,7 +23,7 @@ const SLICE_BYTES: usize = 128;
 /** A slice of nothing, to begin sums with. */
 export const ZEROS: usize = memory.data(128, 16);
 
-const KINGS: usize = 64; // places of the king at most
+const KINGS: usize = 64; // king buckets at most
 const PAIRS_BYTES: usize = (KINGS * KINGS) << 2;
 const POINTS_AT_ONCE: u32 = 2048; // points of view whose slice of derivatives, 256 KB, stays in the second cache
 
@@ -77,7 +77,7 @@ export function nnueKings(plan: usize, first: i32, count: i32): void {
   }
 }
 
-/** Orders the slots that are used, `kept` (i32) of each of some blocks of `size`, by the places of the kings. */
+/** Orders the slots that are used, `kept` (i32) of each of some blocks of `size`, by the buckets of the kings. */
 export function nnueOrder(plan: usize, kept: usize, blocks: i32, size: i32, scratch: usize): void {
   const order = <usize>field(plan, ORDER_AT);
   memory.fill(scratch, 0, PAIRS_BYTES);
@@ -86,9 +86,9 @@ export function nnueOrder(plan: usize, kept: usize, blocks: i32, size: i32, scra
     for (let slot = block * size; slot < end; slot++) increment(pairOf(plan, slot, scratch));
   }
   let next: u32 = 0;
-  for (let place = scratch; place < scratch + PAIRS_BYTES; place += 4) {
-    const count = load<u32>(place);
-    store<u32>(place, next);
+  for (let address = scratch; address < scratch + PAIRS_BYTES; address += 4) {
+    const count = load<u32>(address);
+    store<u32>(address, next);
     next += count;
   }
   for (let block = 0; block < blocks; block++) {
@@ -123,13 +123,13 @@ export function nnueCount(plan: usize, first: i32, count: i32, counts: usize): v
 /** Adds one; what was there before. */
 // @ts-expect-error: decorator
 @inline
-function increment(place: usize): u32 {
-  const before = load<u32>(place);
-  store<u32>(place, before + 1);
+function increment(address: usize): u32 {
+  const before = load<u32>(address);
+  store<u32>(address, before + 1);
   return before;
 }
 
-/** Turns the counts of `threads` threads, one array behind another, into the places where each begins to write. */
+/** Turns the counts of `threads` threads, one array behind another, into the offsets at which each begins to write. */
 export function nnueStarts(plan: usize, counts: usize, threads: i32): void {
   const rows = <usize>field(plan, ROWS_AT);
   const stride = (rows + KINGS) << 2;
@@ -142,18 +142,18 @@ function startsOf(counts: usize, stride: usize, threads: i32, length: usize, sta
   for (let i: usize = 0; i < length; i++) {
     store<u32>(starts + (i << 2), next);
     for (let thread = 0; thread < threads; thread++) {
-      const place = counts + <usize>thread * stride + (i << 2);
-      const count = load<u32>(place);
-      store<u32>(place, next);
+      const address = counts + <usize>thread * stride + (i << 2);
+      const count = load<u32>(address);
+      store<u32>(address, next);
       next += count;
     }
   }
   store<u32>(starts + (length << 2), next);
 }
 
-/** Goes over the same inputs as `nnueCount`, by the same loop: numbers the points of view by king and lists them by input; `places` is what `nnueStarts` left for this thread. */
-export function nnueSort(plan: usize, first: i32, count: i32, places: usize): void {
-  const kings = places + (<usize>field(plan, ROWS_AT) << 2);
+/** Goes over the same inputs as `nnueCount`, by the same loop: numbers the points of view by king and lists them by input; `starts` is what `nnueStarts` left for this thread. */
+export function nnueSort(plan: usize, first: i32, count: i32, starts: usize): void {
+  const kings = starts + (<usize>field(plan, ROWS_AT) << 2);
   const numbers = <usize>field(plan, NUMBERS_AT);
   const points = <usize>field(plan, POINTS_AT);
   const kinds = <usize>field(plan, ON_KINDS_AT);
@@ -172,7 +172,7 @@ export function nnueSort(plan: usize, first: i32, count: i32, places: usize): vo
       for (let at: usize = 0; at < length << 1; at += 2) {
         const row = <usize>load<u16>(list + at);
         store<u32>(kinds + (<usize>number << 7) + (at << 1), <u32>((row - base) * SLICE_BYTES));
-        store<u32>(points + (<usize>increment(places + (row << 2)) << 2), number * <u32>SLICE_BYTES);
+        store<u32>(points + (<usize>increment(starts + (row << 2)) << 2), number * <u32>SLICE_BYTES);
       }
     }
   }
@@ -349,8 +349,8 @@ function updateRows(
     while (row < count && load<u8>(moves + row)) row++;
     const at = first * SLICE_BYTES;
     const length = <i32>(((row - first) * SLICE_BYTES) >> 2);
-    const place = offset + at;
-    optimise(rule, weights + place, gradient + at, kept0 ? kept0 + place : 0, kept1 ? kept1 + place : 0, length);
+    const address = offset + at;
+    optimise(rule, weights + address, gradient + at, kept0 ? kept0 + address : 0, kept1 ? kept1 + address : 0, length);
   }
 }
 

@@ -58,7 +58,7 @@ export default command({
     const start = performance.now();
     await examine({
       questions: questions(),
-      create: () => resolvePlayer(player),
+      create: () => resolvePlayer(player, { steady: true }),
       ask: (solver, label) => askAbout(solver, label, limits, top),
       onAnswer(label, choice, fault) {
         if (choice) agreement.add(label, choice);

@@ -20,6 +20,15 @@ import { CLUSTER_OPTIONS, type ClusterPlace, onCluster } from "./cluster.js";
 import type { Io } from "./command.js";
 import { formatDuration } from "./progress.js";
 
+/** When a game is ended before the rules end it; `parseRule` reads them. */
+export const ADJUDICATION_OPTIONS = {
+  resign: { help: "moves,centipawns: adjudicate a loss after N moves with a score at least that bad, e.g. 3,600" },
+  draw: {
+    help: "from,moves,centipawns: adjudicate a draw after N moves with scores that close to 0, from move FROM on, e.g. 40,8,10",
+  },
+  material: { help: "points,moves: adjudicate a win after N moves with that many points of extra material, e.g. 9,10" },
+} as const;
+
 // Defaults are those of the spec, so that an option that was given can be told from one that was not.
 export const CONDITION_OPTIONS = {
   tc: { help: "time control: seconds+increment, e.g. 10+0.1, or moves/seconds, e.g. 40/60" },
@@ -33,11 +42,7 @@ export const CONDITION_OPTIONS = {
     help: "games at once; 1 by default; with --cluster as many as there are workers",
   },
   margin: { type: "integer", minimum: 0, help: "milliseconds by which a move may exceed the clock; 100 by default" },
-  resign: { help: "moves,centipawns: adjudicate a loss after N moves with a score at least that bad, e.g. 3,600" },
-  draw: {
-    help: "from,moves,centipawns: adjudicate a draw after N moves with scores that close to 0, from move FROM on, e.g. 40,8,10",
-  },
-  material: { help: "points,moves: adjudicate a win after N moves with that many points of extra material, e.g. 9,10" },
+  ...ADJUDICATION_OPTIONS,
   maxMoves: { type: "integer", minimum: 1, help: "adjudicate a draw after N moves" },
   resume: {
     type: "boolean",

@@ -57,7 +57,7 @@ export default command({
     if (cluster === undefined)
       await examine({
         questions: chosen(),
-        create: () => resolvePlayer(player),
+        create: () => resolvePlayer(player, { steady: true }),
         ask: (solver, puzzle) => solvePuzzle(solver, puzzle, limits),
         onAnswer,
         concurrency,

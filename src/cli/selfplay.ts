@@ -3,7 +3,7 @@ import { playByJobs } from "#cluster";
 import { runSelfPlay, type SelfPlayCounts } from "#data";
 import { CLUSTER_OPTIONS, withTransport } from "./cluster.js";
 import { command } from "./command.js";
-import { parseRule } from "./contest.js";
+import { ADJUDICATION_OPTIONS, parseRule } from "./contest.js";
 import { formatCount, ProgressBar } from "./progress.js";
 
 export default command({
@@ -43,17 +43,11 @@ export default command({
       help: "share of a tree's moves that are searched fully and recorded; 0.25 by default",
     },
     cheapNodes: { type: "integer", minimum: 1, help: "simulations of its other moves; a fifth of --nodes by default" },
-    resign: { help: "moves,centipawns: adjudicate a loss after N moves with a score at least that bad, e.g. 3,600" },
+    ...ADJUDICATION_OPTIONS,
     playOn: {
       type: "number",
       minimum: 0,
       help: "share of the games played to the end despite --resign, --draw and --material, to count wrong adjudications; 0.1 by default",
-    },
-    draw: {
-      help: "from,moves,centipawns: adjudicate a draw after N moves with scores that close to 0, from move FROM on, e.g. 40,8,10",
-    },
-    material: {
-      help: "points,moves: adjudicate a win after N moves with that many points of extra material, e.g. 9,10",
     },
     maxMoves: { type: "integer", minimum: 1, help: "moves after which a game is cut off; 200 by default" },
     ...CLUSTER_OPTIONS,

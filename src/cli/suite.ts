@@ -56,7 +56,7 @@ export default command({
     if (cluster === undefined)
       await examine({
         questions: tasks,
-        create: () => resolvePlayer(player),
+        create: () => resolvePlayer(player, { steady: true }),
         ask: (solver, { task }) => solveTask(solver, task, limits),
         onAnswer,
         concurrency,

@@ -109,6 +109,6 @@ function nothingKept(path: string, { records, left }: FilterResult): UserError {
   return new UserError(
     "RECORDS_NONE",
     `${path}: none of its ${records} records is kept, so nothing was written. Left out: ${reasons.join(", ")}.\n` +
-      `See what it holds with: tabiya data info ${path} --histograms`,
+      `See what it holds with: tabiya data info ${path}`,
   );
 }

@@ -23,7 +23,7 @@ test("a file of records tells its kind, its number and who learns from it", asyn
   const path = file("a.jsonl", scored("e2e4", 30, 1), scored("d2d4", 20, -1));
   const { kind, records, isWhole, families, warnings, first } = await inspectData(path);
   assert.deepEqual([kind, records, isWhole, warnings], ["scored", 2, true, []]);
-  assert.deepEqual(families, ["residual", "nnue", "decoder"]);
+  assert.deepEqual(families, ["residual", "decoder", "nnue"]);
   assert.equal(first[0].move, "e2e4");
   const moves = await inspectData(file("b.jsonl", { fen: START_FEN, moves: { e2e4: 30, d2d4: 20 } }));
   assert.deepEqual([moves.kind, moves.families], ["all_moves", ["moe"]]);

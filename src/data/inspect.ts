@@ -1,5 +1,6 @@
 import { openBytes, UserError } from "#base";
 import { type DataRecord, kindOf, NO_EVAL, openRecords, type RecordKind, readGames } from "#formats";
+import { learnersOf } from "#training";
 
 /** What a data file holds, looked at before it is used. */
 export interface Inspection {
@@ -24,22 +25,13 @@ const PLAYERS = 200;
 const SAMPLE = 5_000; // records or games that warnings are drawn from
 const PATIENCE_MS = 2_000; // of counting, where a file does not tell how much it holds
 
-/** Who learns from what. */
-const LEARNERS: Partial<Record<RecordKind | "games", readonly string[]>> = {
-  games: ["residual", "nnue", "decoder"],
-  scored: ["residual", "nnue", "decoder"],
-  bullet: ["nnue"],
-  all_moves: ["moe"],
-  action_value: ["moe"],
-};
-
 const isGames = (path: string) => /\.pgn(\.(zst|gz|bz2))?$/i.test(path);
 
 /** Looks into a file of records or games; fails as its reader would if it is broken. */
 export async function inspectData(path: string): Promise<Inspection> {
   const found = isGames(path) ? await inspectGames(path) : await inspectRecords(path);
   if (found.records === 0) throw new UserError("DATA_EMPTY", `${path}: there is nothing in it.`);
-  return { ...found, families: LEARNERS[found.kind] ?? [] };
+  return { ...found, families: learnersOf(found.kind) };
 }
 
 type Found = Omit<Inspection, "families">;

@@ -90,7 +90,7 @@ export function checkLabelOutput(to: string, allMoves: boolean, kind: BagKind | 
     if (kind !== undefined && (!allMoves || kind === "action_value")) return;
     throw new UserError(
       "LABEL_KIND",
-      `${to}: say with --kind which records to make: ${allMoves ? "action_value" : BAG_KINDS.join(", ")}.`,
+      `${to}: choose the kind of records to make: ${allMoves ? "action_value" : BAG_KINDS.join(", ")}.`,
     );
   }
   if (kind !== undefined) throw new UserError("LABEL_KIND", `${to}: only .bag and .bagz files have a kind.`);

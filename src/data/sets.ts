@@ -33,7 +33,7 @@ export async function openSets(sets: readonly string[], options: SetOptions): Pr
         throw new UserError(
           "DATA_SETTING",
           `${set}: only games (.pgn) have players and can be held out; ${file} holds records.\n` +
-            "Choose the games when the records are made: tabiya data import GAMES.pgn --player NAME --validation 0.1",
+            "Choose the games when their records are made (tabiya data import).",
         );
       const source = { ...settings, path: file, player, heldOut };
       const records = isGames(file) ? await importOnce(source, seen(file), options) : seen(file);

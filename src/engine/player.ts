@@ -71,13 +71,13 @@ export class PlayerFault extends Error {
   }
 }
 
-/** Anything that chooses moves: a network with or without a search, a foreign engine, chance. */
+/** Anything that chooses moves: a network with or without a search, a foreign engine, random moves. */
 export interface Player {
   /** As the user wrote it. */
   readonly name: string;
   /** As many players of this name, asked at once, answer fastest: their network's batches are full. 1 by default. */
   readonly concurrency?: number;
-  /** Forgets the last game. `seed` decides chance, if the player uses any: the same seed, the same game. */
+  /** Forgets the last game. The same `seed` gives the same game where the player draws random numbers. */
   newGame(options?: { seed?: number }): Promise<void>;
   /**
    * Chooses a move; there must be one. The position knows the moves that led to it, and is left as it was. Rejects with

@@ -38,10 +38,11 @@ export type PlayerSpec = NetworkSpec | UciSpec;
 /** How a player is made from its text. */
 export interface PlayerOptions {
   times?: Partial<UciTimes>; // patience with foreign engines
+  steady?: boolean; // what a network says without search does not depend on what others ask it at the same time
 }
 
 /** The parts of a player with a network, after its search was settled. */
-type Settled = NetworkSpec & { name: string };
+type Settled = NetworkSpec & { name: string; steady: boolean };
 
 /** Players that need no network. */
 const ALONE: Record<string, (name: string) => Player> = {
@@ -141,7 +142,7 @@ export async function resolvePlayer(text: string, options: PlayerOptions = {}): 
       `player "${text}": a network like this cannot be played with @${search}; it can with ${searches.map((name) => `@${name}`).join(", ")}.`,
     );
   }
-  return BUILDERS[search]({ ...spec, name: text });
+  return BUILDERS[search]({ ...spec, name: text, steady: options.steady ?? false });
 }
 
 const isSearch = (text: string): text is SearchName => (SEARCHES as readonly string[]).includes(text);

@@ -45,6 +45,7 @@ export class SearchlessPlayer implements Player {
   private constructor(
     readonly name: string,
     network: string,
+    private readonly steady: boolean,
     options: Iterable<readonly [string, string]>,
   ) {
     this.table = optionsFor(network);
@@ -55,8 +56,9 @@ export class SearchlessPlayer implements Player {
     name: string;
     network: string;
     options: Iterable<readonly [string, string]>;
+    steady?: boolean;
   }): Promise<SearchlessPlayer> {
-    const player = new SearchlessPlayer(spec.name, spec.network, spec.options);
+    const player = new SearchlessPlayer(spec.name, spec.network, spec.steady ?? false, spec.options);
     await player.refresh();
     return player;
   }
@@ -91,7 +93,8 @@ export class SearchlessPlayer implements Player {
   private async refresh(): Promise<Evaluator> {
     if (this.isStale || !this.opened) {
       this.isStale = false; // if it cannot be opened, the old one stays until something is set again
-      const opened = await openEvaluator(this.settings.network, { threads: this.settings.threads });
+      const { network, threads } = this.settings;
+      const opened = await openEvaluator(network, { threads, steady: this.steady });
       await this.opened?.close();
       this.opened = opened;
     }
@@ -161,19 +164,19 @@ export class SearchlessPlayer implements Player {
     });
   }
 
-  /** The place of a move drawn among ranked ones. */
+  /** The index of a move drawn among ranked ones. */
   private draw(ranked: readonly Ranked[]): number {
     const { temperature } = this.settings;
     const [best] = ranked;
-    const chances = ranked.map(({ share, value }) =>
+    const weights = ranked.map(({ share, value }) =>
       value === undefined || best.value === undefined
         ? (share / best.share) ** (1 / temperature)
         : Math.exp((value - best.value) / 2 / temperature),
     );
-    let left = this.random.next() * chances.reduce((sum, chance) => sum + chance, 0);
+    let left = this.random.next() * weights.reduce((sum, weight) => sum + weight, 0);
     return Math.max(
       0,
-      chances.findIndex((chance) => (left -= chance) < 0),
+      weights.findIndex((weight) => (left -= weight) < 0),
     );
   }
 

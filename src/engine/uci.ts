@@ -32,7 +32,7 @@ const OPTIONS = {
   multiPv: { type: "integer", default: 1, min: 1, max: 218, uci: "MultiPV", help: "how many lines to show" },
   ponder: { type: "check", default: false, uci: "Ponder", help: "the program may let us think on the opponent's time" },
   chess960: { type: "check", default: false, uci: "UCI_Chess960", help: "castling is spelled king takes rook" },
-  showWdl: { type: "check", default: false, uci: "UCI_ShowWDL", help: "show chances of win, draw and loss" },
+  showWdl: { type: "check", default: false, uci: "UCI_ShowWDL", help: "show probabilities of win, draw and loss" },
 } as const satisfies OptionTable;
 
 /** What is answered or done during a search; everything else waits. */
@@ -66,7 +66,7 @@ export async function runUci(
   }
 }
 
-const newSeed = () => Math.floor(Math.random() * 2 ** 31); // every game has its own chance
+const newSeed = () => Math.floor(Math.random() * 2 ** 31); // every game has its own
 
 class UciServer {
   private readonly settings: OptionValues<typeof OPTIONS> = defaultValues(OPTIONS);

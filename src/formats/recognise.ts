@@ -17,8 +17,8 @@ const HEAD = 1024; // bytes looked at
 
 /** Begins with these bytes, given as Latin-1 text. */
 const begins = (start: string) => (_: Uint8Array, text: string) => text.startsWith(start);
-/** Has these bytes at a place. */
-const at = (place: number, part: string) => (_: Uint8Array, text: string) => text.startsWith(part, place);
+/** Has these bytes at an offset. */
+const at = (offset: number, part: string) => (_: Uint8Array, text: string) => text.startsWith(part, offset);
 /** A zip archive whose first member's name has this in it. */
 const zipOf = (name: string) => (_: Uint8Array, text: string) =>
   text.startsWith("PK\x03\x04") && text.slice(30, 130).includes(name);

@@ -25,7 +25,7 @@ import {
 } from "#tensor";
 import { convolutionAdds, copyTo, defineFamily, type Inference, newFloats } from "./family.js";
 import { positionKey } from "./position-key.js";
-import { LC0_POLICY_PLACES } from "./regroup-moves.js";
+import { LC0_POLICY_LOGITS } from "./regroup-moves.js";
 
 /** The shape of a network of lc0. */
 export interface Lc0Config {
@@ -204,8 +204,8 @@ export class Lc0 {
 
 /** Planes of from-squares [n, 80, 8, 8] -> [n, 1858] */
 function pickMoves(planes: Tensor): Tensor {
-  const places = constant(LC0_POLICY_PLACES, [LC0_POLICY_PLACES.length], "int32");
-  return flat(planes).transpose([1, 0]).gather(places).transpose([1, 0]);
+  const logits = constant(LC0_POLICY_LOGITS, [LC0_POLICY_LOGITS.length], "int32");
+  return flat(planes).transpose([1, 0]).gather(logits).transpose([1, 0]);
 }
 
 const AT_ONCE = 64; // positions

@@ -63,7 +63,7 @@ const SCHEMA = z.strictObject({
   experts: z.int().min(0).max(256).describe("0: one feed-forward layer of topK * hidden units, which costs as much"),
   topK: count.describe("experts asked for each row, their answers weighed by a softmax over them"),
   gated: z.boolean().describe("silu(gate) * up inside the experts, or silu(up) alone"),
-  positions: z.enum(POSITION_CODES).describe("how a token knows its place"),
+  positions: z.enum(POSITION_CODES).describe("how a token knows its index"),
   actions: z.enum(ACTION_CODES).describe("a row for each of 1968 moves, or that plus one for each of its squares"),
   linked: z
     .boolean()
@@ -113,7 +113,7 @@ export function checkMoe({ width, heads, pieceHeads, experts, topK }: MoeConfig)
   return undefined;
 }
 
-/** One feed-forward layer for all lines: the dense peer of the experts. */
+/** One feed-forward layer for all tokens: the dense peer of the experts. */
 class FeedForward {
   readonly gate: Linear | undefined;
   readonly up: Linear;
@@ -134,8 +134,8 @@ class FeedForward {
 
 /** What a layer's router thought of each line, for the balance loss and for pictures. */
 export interface Routing {
-  logits: Tensor; // [lines, experts]
-  choices: Tensor; // [lines, topK]
+  logits: Tensor; // [tokens, experts]
+  choices: Tensor; // [tokens, topK]
 }
 
 class Layer {
@@ -202,9 +202,9 @@ class Layer {
       const [stateOut, queryOut] = cut(out);
       y = x.add(this.link ? concat([stateOut, this.told(queryOut, cut(h)[0], squares)], 0) : out);
     }
-    const lines = this.norm2.apply(y);
-    if (this.dense) return { y: y.add(this.dense.apply(lines)), routing: undefined };
-    const { y: answer, logits, choices } = this.experts!.apply(lines);
+    const normed = this.norm2.apply(y);
+    if (this.dense) return { y: y.add(this.dense.apply(normed)), routing: undefined };
+    const { y: answer, logits, choices } = this.experts!.apply(normed);
     return { y: y.add(answer), routing: { logits, choices } };
   }
 
@@ -234,7 +234,7 @@ function sights(heads: number, pieceHeads: number): Tensor {
   return constant(seen.flat(), [1, heads, FEN_TOKENS, FEN_TOKENS], "bool");
 }
 
-/** The states and the queries among lines [77 + queries, n, ...]. */
+/** The states and the queries among tokens [77 + queries, n, ...]. */
 function cut(x: Tensor): readonly Tensor[] {
   const all = x.dim(0);
   if (typeof all === "number") return x.split(0, [FEN_TOKENS, all - FEN_TOKENS]);
@@ -242,13 +242,13 @@ function cut(x: Tensor): readonly Tensor[] {
 }
 
 /** Vaswani et al. 2017: sines and cosines of wavelengths from 2 pi to 20000 pi. */
-function sinusoids(places: number, width: number): Tensor {
-  const values = Array.from({ length: places * width }, (_, i) => {
-    const [place, channel] = [Math.floor(i / width), i % width];
-    const angle = place / 10_000 ** ((channel & ~1) / width);
+function sinusoids(count: number, width: number): Tensor {
+  const values = Array.from({ length: count * width }, (_, i) => {
+    const [index, channel] = [Math.floor(i / width), i % width];
+    const angle = index / 10_000 ** ((channel & ~1) / width);
     return channel % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
   });
-  return constant(values, [places, 1, width]);
+  return constant(values, [count, 1, width]);
 }
 
 const { actions1968 } = MOVE_TABLES;

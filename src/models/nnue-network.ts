@@ -111,7 +111,7 @@ export class Nnue {
     }
   }
 
-  /** Inputs in all, and how many of them belong to one place of the king: input `i` of king `k` is row k * kinds + i. */
+  /** Inputs in all, and how many of them belong to one king bucket: input `i` of king `k` is row k * kinds + i. */
   get shape(): { rows: number; kinds: number } {
     const { inputs, kingBuckets } = this.config;
     if (inputs === "halfkp") return { rows: HALFKP_SHAPE.inputs, kinds: HALFKP_SHAPE.inputs / 64 };

@@ -1,6 +1,6 @@
 import { MOVE_TABLES } from "#encodings";
 import { constant, type Tensor } from "#tensor";
-import { PLACES_1858 } from "./regroup-moves.js";
+import { LOGITS_OF_1858 } from "./regroup-moves.js";
 
 const { size } = MOVE_TABLES.moves4672;
 const PLANES = size / 64;
@@ -13,10 +13,10 @@ const PLANES = size / 64;
 export function pickMoves(squares: Tensor, moves: Tensor, table: "moves4672" | "moves1858"): Tensor {
   const n = squares.dim(2) as number;
   // One of the 4672 is plane * 64 + square; its logit stands at (square * n + row) * 73 + plane.
-  const named = table === "moves1858" ? PLACES_1858 : Array.from({ length: size }, (_, index) => index);
-  const places = Int32Array.from(named, (index) => (index % 64) * n * PLANES + Math.floor(index / 64));
+  const named = table === "moves1858" ? LOGITS_OF_1858 : Array.from({ length: size }, (_, index) => index);
+  const offsets = Int32Array.from(named, (index) => (index % 64) * n * PLANES + Math.floor(index / 64));
   const rows = Int32Array.from({ length: n }, (_, row) => row * PLANES);
-  const indices = constant(places, [places.length], "int32")
+  const indices = constant(offsets, [offsets.length], "int32")
     .gather(moves)
     .add(constant(rows, [n, 1], "int32"));
   return squares.reshape([-1]).gather(indices);

@@ -220,7 +220,7 @@ export interface PolicyValue {
   wdl: Tensor | undefined; // [n, 3], logits of win, draw and loss, where the net tells them apart
 }
 
-/** A residual network with a policy and chances of win, draw and loss. */
+/** A residual network with a policy and probabilities of win, draw and loss. */
 export class Residual {
   readonly stem: Conv3x3;
   readonly stemNorm: BatchNorm;

@@ -44,6 +44,19 @@ test("a model that is made when it is first run is made once, and one that canno
   await session.close();
 });
 
+test("an eager session makes its first model once, and opens it before it is first run", async () => {
+  let made = 0;
+  const model = () => {
+    made++;
+    return exportOnnx({ y: x.mul(2) });
+  };
+  const session = await Session.open([model, () => new Uint8Array(9)], { threads: 2, lanes: 2, eager: true });
+  assert.deepEqual([made, session.inputs, session.outputs], [1, ["x"], ["y"]]);
+  const answers = await Promise.all([1, 2].map((value) => session.run({ x: Float32Array.of(value, 0) })));
+  assert.deepEqual([answers.map(({ y }) => y.data[0]), made], [[2, 4], 1]);
+  await session.close();
+});
+
 test("a session with two lanes answers a short question while a long one is computed", async () => {
   let slow = x;
   for (let i = 0; i < 20; i++) slow = slow.sin();

@@ -11,6 +11,7 @@ export interface SessionOptions {
   device?: Device; // default: "cpu"
   threads?: number; // 0 or nothing: one per core
   lanes?: number; // runs at the same time, each in a worker of its own with its share of the threads; default: 1
+  eager?: boolean; // all lanes open the first model at once; by default, each when it first has something to run
 }
 
 /** Numbers of a tensor, one after another. */
@@ -71,7 +72,11 @@ export class Session {
     const session = new Session(Array.isArray(models) ? [...models] : [models as ModelSource], options);
     const lane = session.addLane();
     try {
-      if (session.models[0] instanceof Uint8Array) Object.assign(session, await session.openModel(lane, 0));
+      if (options.eager) {
+        while (session.lanes.length < session.most) session.addLane();
+        const [opened] = await Promise.all(session.lanes.map((each) => session.openModel(each, 0)));
+        Object.assign(session, opened);
+      } else if (session.models[0] instanceof Uint8Array) Object.assign(session, await session.openModel(lane, 0));
       else await lane.worker.call("loadRuntime", options);
       return session;
     } catch (error) {

@@ -37,4 +37,4 @@ export { type MetricsAdded, readAddedMetrics } from "./run/metrics-tail.js";
 export { RUN_STATES, type RunCheckpoint, RunFolder, type RunState, type RunStatus } from "./run/run-folder.js";
 export { listSettings, type Setting, settingsOf, trainable } from "./settings.js";
 export { type Judgement, type JudgeOptions, percent, type Task } from "./task.js";
-export { taskOf } from "./tasks.js";
+export { learnersOf, taskOf } from "./tasks.js";

@@ -25,7 +25,7 @@ export interface TrainOptions {
   data: BatchSource;
   validation?: BatchSource;
   exchange?: Exchange; // with others who take the same rounds; by default this training is alone
-  resume?: boolean; // go on with what the folder holds; otherwise it must not hold a run
+  resume?: boolean; // continue the run in the folder; otherwise it must not hold one
   signal?: AbortSignal; // stops after the present step, with everything saved
   onProgress?: (report: StepReport) => void;
   /** Told of every epoch, when it is saved; what resolves to false ends the run. */

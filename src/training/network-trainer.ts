@@ -14,7 +14,7 @@ export interface TrainingFiles {
 /** A training by `NetworkTrainer`, and who is told of it. */
 export interface Training {
   settings?: Readonly<Record<string, unknown>>; // for this training alone, as epochs
-  resume?: boolean; // go on with a training that was broken off
+  resume?: boolean; // continue a training that was interrupted
   signal?: AbortSignal; // ends it after the present step, with everything saved
   onStep?: TrainOptions["onProgress"];
   onEpoch?: TrainOptions["onEpoch"]; // what resolves to false ends the training

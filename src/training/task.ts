@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { RecordKind } from "#formats";
 import type { Family, Network, Schema } from "#models";
 import type { SessionOptions, TrainerState } from "#tensor";
 import type { BatchSource } from "./batches/batch-source.js";
@@ -45,11 +46,21 @@ interface Telling<J> {
   describeGain?(before: Measured, after: Measured): string;
 }
 
+/** What a family knows of itself beside how it learns. */
+interface Facts {
+  /** What it can learn from, as files of data hold it. */
+  readonly reads: readonly (RecordKind | "games")[];
+  /** Settings that came later than the first runs, with the values by which those runs worked. */
+  readonly earlier?: Readonly<Record<string, unknown>>;
+}
+
 /**
  * What a family is to learn, as the family writes it down: its settings `C` beside the config `M` of its network `N`, the
  * sources `S` of its batches, and what a judgement `J` says.
  */
-interface TaskSpec<C extends object, M extends object, N extends Network, S extends BatchSource, J> extends Telling<J> {
+interface TaskSpec<C extends object, M extends object, N extends Network, S extends BatchSource, J>
+  extends Telling<J>,
+    Facts {
   family: Family<M, N>;
   schema: Schema<C>;
   defaults: NoInfer<C>;
@@ -67,7 +78,8 @@ type BatchOf<S> = S extends BatchSource<infer B> ? B : never;
  * are taken on trust: both ends are the same task's.
  */
 export interface Task<C extends object = object, S extends BatchSource = BatchSource, J = Judgement>
-  extends Telling<J> {
+  extends Telling<J>,
+    Facts {
   readonly fields: Readonly<Record<string, z.ZodType>>; // how a recipe's values are checked
   readonly defaults: C;
   readonly training: Partial<TrainConfig>;
@@ -84,7 +96,8 @@ export interface Task<C extends object = object, S extends BatchSource = BatchSo
 export function defineTask<C extends object, M extends object, N extends Network, S extends BatchSource, J>(
   spec: TaskSpec<C, M, N, S, J>,
 ): Task<C, S, J> {
-  const { family, schema, defaults, training = {}, summarise, describeEpoch, describe, describeGain } = spec;
+  const { family, schema, defaults, training = {}, reads, earlier } = spec;
+  const { summarise, describeEpoch, describe, describeGain } = spec;
   const own = ({ train, task, model }: Recipe): Recipe<C, M> => ({
     train,
     task: schema.parse(task),
@@ -94,6 +107,8 @@ export function defineTask<C extends object, M extends object, N extends Network
     fields: schema.shape,
     defaults,
     training,
+    reads,
+    earlier,
     parse: (values) => schema.parse(values),
     open: (paths, recipe, limit) => spec.open(paths, own(recipe), limit),
     learner: (network, recipe) => spec.learner(family.own(network), own(recipe)),

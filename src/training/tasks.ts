@@ -1,4 +1,5 @@
 import { UserError } from "#base";
+import type { RecordKind } from "#formats";
 import type { FamilyName } from "#models";
 import { ACTION_VALUE } from "./action-value/task.js";
 import { DECODER_TASK } from "./decoder/task.js";
@@ -23,3 +24,11 @@ export function taskOf(family: FamilyName): Task {
     `Networks of the family ${family} are not trained or judged here; those of ${Object.keys(TASKS).join(", ")} are.`,
   );
 }
+
+/** Families that learn from data of a kind. */
+export const learnersOf = (kind: RecordKind | "games"): string[] =>
+  Object.entries(TASKS).flatMap(([family, { reads }]) => (reads.includes(kind) ? [family] : []));
+
+/** Settings of a family that came later than its first runs, as those worked. */
+export const earlierSettings = (family: unknown): Readonly<Record<string, unknown>> =>
+  Object.entries(TASKS).find(([name]) => name === family)?.[1].earlier ?? {};

@@ -14,10 +14,10 @@ function inputsFor(layout: usize, p: usize, view: i32, out: usize): i32 {
   const first = <i32>load<u16>(layout + ((king ^ flip) << 1), 64);
   const kinds = layout + 256 + (view << 5);
   const start = out;
-  let men = occupied(p);
-  while (men) {
-    const square = <i32>ctz(men);
-    men &= men - 1;
+  let pieces = occupied(p);
+  while (pieces) {
+    const square = <i32>ctz(pieces);
+    pieces &= pieces - 1;
     const kind = <i32>load<i16>(kinds + (pieceOn(p, square) << 1));
     if (kind < 0) continue;
     store<u16>(out, first + kind + (square ^ flip));

@@ -38,7 +38,7 @@ const ADDED: i32 = 4096; // u32 x 64 addresses of rows to add
 const REMOVED: i32 = 4096 + 512;
 const ACTIVE: i32 = 4096 + 1024; // u16: which pairs of activations are not both zero
 
-/** For each 4 bits the places of the ones, 16 bits each, lowest first. */
+/** For each 4 bits the numbers of the ones, 16 bits each, lowest first. */
 const PLACES: usize = memory.data(16 * 8, 16);
 
 @inline
@@ -437,8 +437,8 @@ function squared(sums: v128, weights: v128, full: v128): v128 {
 }
 
 /** One output of 2 x hidden neurons, chosen by the number of pieces, in centipawns rounded to the nearest. */
-function forwardWide(ours: usize, theirs: usize, men: i32): i32 {
-  const bucket = <i32>load<u8>(net + men, 192);
+function forwardWide(ours: usize, theirs: usize, pieces: i32): i32 {
+  const bucket = <i32>load<u8>(net + pieces, 192);
   const full = i16x8.splat(<i16>field(12));
   const w = part(48) + bucket * (rowBytes << 1);
   let s0 = i32x4.splat(0);

@@ -670,7 +670,7 @@ export function readGame(r: usize, from: usize, end: usize, isLast: bool, mode: 
   if (!inMoves && tag == firstTag && !error) return NOTHING;
   if (result >= 0) {
     // A comment on the line of the result still belongs to the game. Read by the same lines as those among the moves: they change
-    // two of our places and may return, which a function cannot do for us.
+    // two of our cursors and may return, which a function cannot do for us.
     for (;;) {
       while (at < end && (load<u8>(at) == SPACE || load<u8>(at) == TAB)) at++;
       if (at >= end) {

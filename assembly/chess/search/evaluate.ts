@@ -48,7 +48,7 @@ export function evaluationStart(network: bool): void {
   }
 }
 
-/** What a piece gains by its place alone when it moves, in centipawns of the middlegame. */
+/** What a piece gains by its square alone when it moves, in centipawns of the middlegame. */
 @inline
 export function placeGain(role: i32, color: i32, from: i32, to: i32): i32 {
   const flip = color == WHITE ? 0 : 56;

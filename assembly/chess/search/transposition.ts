@@ -7,13 +7,13 @@
 // does a table so large that moving its entries would cost a player time.
 //
 // data: move 0-15, score 16-31, static evaluation 32-47, depth + 1 48-55, bound 56-57, PV 58, age 59-63. The 1 keeps entries
-// apart from empty places: a mere static evaluation of 0 in a search of age 0 would otherwise be lost.
+// apart from empty slots: a mere static evaluation of 0 in a search of age 0 would otherwise be lost.
 export const NO_BOUND: i32 = 0;
 export const UPPER: i32 = 1;
 export const LOWER: i32 = 2;
 export const EXACT: i32 = 3;
 
-const EMPTY: i32 = -1000; // what a free place is worth: less than any entry
+const EMPTY: i32 = -1000; // what a free slot is worth: less than any entry
 const SMALL: u64 = 1 << 14; // buckets to begin with: one megabyte
 const LARGE: u64 = 1 << 20; // the most that are reached by growing: 64 MB
 
@@ -94,7 +94,7 @@ export function entryPv(data: u64): bool {
 /** Keeps what was found, in place of an older or shallower entry. Without a move, the old move for the key stays. */
 export function remember(key: u64, move: i32, score: i32, evaluation: i32, depth: i32, bound: i32, pv: bool): void {
   const bucket = bucketOf(key);
-  let place = bucket;
+  let slot = bucket;
   let worst = i32.MAX_VALUE;
   for (let at = bucket; at < bucket + 64; at += 16) {
     const data = load<u64>(at, 8);
@@ -102,13 +102,13 @@ export function remember(key: u64, move: i32, score: i32, evaluation: i32, depth
       // A shallow bound does not replace a deep entry of this search.
       if (bound != EXACT && depth + 4 < entryDepth(data) && <i32>(data >> 59) == age) return;
       if (!move) move = entryMove(data);
-      place = at;
+      slot = at;
       break;
     }
     const worth = data ? entryDepth(data) - (((age - <i32>(data >> 59)) & 31) << 2) : EMPTY;
     if (worth < worst) {
       worst = worth;
-      place = at;
+      slot = at;
     }
   }
   const data =
@@ -119,9 +119,9 @@ export function remember(key: u64, move: i32, score: i32, evaluation: i32, depth
     (<u64>bound << 56) |
     (<u64>(pv ? 1 : 0) << 58) |
     (<u64>age << 59);
-  if (load<u64>(place, 8) == 0) entries++;
-  store<u64>(place, key ^ data);
-  store<u64>(place, data, 8);
+  if (load<u64>(slot, 8) == 0) entries++;
+  store<u64>(slot, key ^ data);
+  store<u64>(slot, data, 8);
   if (entries > buckets << 1 && buckets < most) grow();
 }
 
@@ -143,11 +143,11 @@ function grow(): void {
   }
 }
 
-/** Writes an entry at this place of its bucket, which is free. */
+/** Writes an entry at this slot of its bucket, which is free. */
 @inline
-function put(entry: v128, place: usize): void {
+function put(entry: v128, slot: usize): void {
   const data = <u64>i64x2.extract_lane(entry, 1);
-  if (data) v128.store(bucketOf(<u64>i64x2.extract_lane(entry, 0) ^ data) + place, entry);
+  if (data) v128.store(bucketOf(<u64>i64x2.extract_lane(entry, 0) ^ data) + slot, entry);
 }
 
 /** How full of entries of this search the table is, in thousandths. */

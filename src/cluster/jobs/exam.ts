@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { examine, type Puzzle, parseTask, solvePuzzle, solveTask } from "#arena";
-import { parsePlain, readText } from "#base";
+import { readText } from "#base";
 import { type Player, resolvePlayer } from "#engine";
-import type { JobKind, Workplace } from "./kind.js";
+import type { Workplace } from "./kind.js";
 import { LIMITS_SCHEMA, linesOf } from "./lines.js";
-import { checkPlayer, namedFile } from "./names.js";
+import { namedFile } from "./names.js";
+import { onePlayerKind } from "./one-player.js";
 
 const EXAM = {
   player: z.string(),
@@ -37,7 +38,7 @@ async function sit<Q>(
   const local = place.player(player);
   await examine({
     questions: asked,
-    create: () => resolvePlayer(local),
+    create: () => resolvePlayer(local, { steady: true }),
     ask: (solver, { question }) => ask(solver, question, limits),
     onAnswer({ i }, answer, fault) {
       const said = fault && { kind: fault.kind, message: fault.message.replaceAll(local, player) };
@@ -48,29 +49,14 @@ async function sit<Q>(
   return lines;
 }
 
-const common = {
-  players: ({ player }: { player: string }) => [player],
-  files: ({ questions }: { questions: string }) => ({ own: questions }),
-  items: () => undefined,
-  crowd: () => 1,
-};
-
-export const PUZZLES: JobKind<PuzzlesJob> = {
-  ...common,
-  parse(value) {
-    const job = parsePlain(PUZZLES_SCHEMA, value, "job");
-    checkPlayer(job.player);
-    return job;
-  },
+export const PUZZLES = onePlayerKind<PuzzlesJob>({
+  schema: PUZZLES_SCHEMA,
+  file: ({ questions }) => questions,
   run: (job, place, signal) => sit(job, place, signal, (line) => JSON.parse(line) as Puzzle, solvePuzzle),
-};
+});
 
-export const SUITE: JobKind<SuiteJob> = {
-  ...common,
-  parse(value) {
-    const job = parsePlain(SUITE_SCHEMA, value, "job");
-    checkPlayer(job.player);
-    return job;
-  },
+export const SUITE = onePlayerKind<SuiteJob>({
+  schema: SUITE_SCHEMA,
+  file: ({ questions }) => questions,
   run: (job, place, signal) => sit(job, place, signal, (line, number) => parseTask(line, `line ${number}`), solveTask),
-};
+});

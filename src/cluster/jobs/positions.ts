@@ -1,10 +1,11 @@
 import * as z from "zod";
-import { parsePlain, readText } from "#base";
+import { readText } from "#base";
 import { answerPositions, labelQuestion, variationQuestion } from "#data";
 import { resolvePlayer } from "#engine";
-import type { JobKind, Workplace } from "./kind.js";
+import type { Workplace } from "./kind.js";
 import { LIMITS_SCHEMA, linesOf } from "./lines.js";
-import { checkPlayer, namedFile } from "./names.js";
+import { namedFile } from "./names.js";
+import { onePlayerKind } from "./one-player.js";
 
 const FILE = z.string().refine((name) => namedFile(name), "Expected a file named by its hash");
 const ASKED = { player: z.string(), limits: LIMITS_SCHEMA, positions: FILE };
@@ -41,29 +42,14 @@ async function answer(
   });
 }
 
-const common = {
-  players: ({ player }: { player: string }) => [player],
-  files: ({ positions }: { positions: string }) => ({ own: positions }),
-  items: () => undefined,
-  crowd: () => 1,
-};
-
-export const LABEL: JobKind<LabelJob> = {
-  ...common,
-  parse(value) {
-    const job = parsePlain(LABEL_SCHEMA, value, "job");
-    checkPlayer(job.player);
-    return job;
-  },
+export const LABEL = onePlayerKind<LabelJob>({
+  schema: LABEL_SCHEMA,
+  file: ({ positions }) => positions,
   run: (job, place, signal) => answer(job, labelQuestion(job.allMoves), place, signal),
-};
+});
 
-export const VARIATIONS: JobKind<VariationsJob> = {
-  ...common,
-  parse(value) {
-    const job = parsePlain(VARIATIONS_SCHEMA, value, "job");
-    checkPlayer(job.player);
-    return job;
-  },
+export const VARIATIONS = onePlayerKind<VariationsJob>({
+  schema: VARIATIONS_SCHEMA,
+  file: ({ positions }) => positions,
   run: (job, place, signal) => answer(job, variationQuestion(job.multiPv), place, signal),
-};
+});

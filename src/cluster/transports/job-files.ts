@@ -68,7 +68,7 @@ function nameEngine(text: string, { program, args }: UciSpec): string {
   const question = text.indexOf("?");
   const name = `uci:${program.replace(/^.*[\\/]/, "")}${question < 0 ? "" : text.slice(question)}`;
   if (args.length > 0)
-    throw new UserError("JOB_ENGINE", `player "${text}": on a cluster an engine is named alone. Give its arguments to the workers: tabiya worker --engines "NAME=COMMAND ARGUMENTS".`); // biome-ignore format: a sentence
+    throw new UserError("JOB_ENGINE", `player "${text}": on a cluster an engine is named alone. Its arguments are given to the workers when they are started (tabiya worker).`); // biome-ignore format: a sentence
   checkPlayer(name);
   return name;
 }

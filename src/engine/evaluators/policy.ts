@@ -34,7 +34,7 @@ export async function openNetwork({ outputs }: Inference, { threads, steady = fa
   if (model) return { session: await Session.open(model, { threads, lanes: LANES }), modelFor: () => 0 };
   const both = runtimeConvolves && !steady && convolves(outputs);
   const models = [() => exportOnnx(outputs, { products: true }), () => exportOnnx(outputs)];
-  const session = await Session.open(models, { threads, lanes: LANES });
+  const session = await Session.open(models, { threads, lanes: LANES, eager: steady }); // who wants it steady asks much
   return { session, modelFor: (positions: number) => (both && positions < PRODUCTS_FROM ? 1 : 0) };
 }
 

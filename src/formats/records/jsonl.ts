@@ -68,7 +68,7 @@ export async function openJsonl(
             throw new UserError(
               "JSONL_TABLE",
               `${path}: line ${firstLine + i} names moves by numbers, but nothing says of which table.\n` +
-                `Say it with --moves TABLE, or in a file ${sidecarOf(path)}: {"moves": "moves4672"}.\n` +
+                `Name the table of moves, or write it to a file ${sidecarOf(path)}: {"moves": "moves4672"}.\n` +
                 "(OmegaZero's own numbers are omegazero4672; they only look like AlphaZero's.)",
             );
           }

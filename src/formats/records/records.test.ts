@@ -240,7 +240,7 @@ test("move numbers need the name of their table, given or in the sidecar", async
   assert.equal((await openRecords(at("index.jsonl"))).moves, "moves4672");
   assert.equal((await openRecords(at("index.jsonl"), { moves: "actions1968" })).moves, "actions1968");
   rmSync(at("index.jsonl.meta.json"));
-  await assert.rejects(readAll(at("index.jsonl")), fails("JSONL_TABLE", /--moves TABLE/));
+  await assert.rejects(readAll(at("index.jsonl")), fails("JSONL_TABLE", /Name the table/));
   assert.equal((await readAll(at("index.jsonl"), { moves: "omegazero4672" })).length, 2);
   writeFileSync(at("index.jsonl.meta.json"), "{}");
   await assert.rejects(readAll(at("index.jsonl")), fails("JSONL_META", /names a table/));

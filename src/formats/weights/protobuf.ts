@@ -105,7 +105,7 @@ export class Message {
     return { number, wire, at, value };
   }
 
-  /** The number at a place, and where it ends. Beyond 2^53 it is not exact, which no length or name of ours reaches. */
+  /** The number at an offset, and where it ends. Beyond 2^53 it is not exact, which no length or name of ours reaches. */
   private varint(at: number): [value: number, end: number] {
     let value = 0;
     for (let i = 0; i < 10; i++) {

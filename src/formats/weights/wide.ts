@@ -79,7 +79,7 @@ export function readWide(bytes: Uint8Array, file: string): WideWeights {
     throw new UserError(
       "NNUE_VERSION",
       `${file}: this is a .tnn of the first version (TNN1), which had coarser weights; expected TNN2.\n` +
-        "Make it anew from its run or checkpoint with: tabiya export RUN NEW.tnn --tnn",
+        "Export it again from its run or checkpoint.",
     );
   const text = cursor.text(cursor.u32("header"), "description");
   let parsed: Partial<WideWeights>;

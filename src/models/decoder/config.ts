@@ -27,7 +27,9 @@ export const DECODER_SCHEMA: Schema<DecoderConfig> = z.strictObject({
   frequencies: count.describe("learned ones, by which a value is shown: a cosine and a sine each"),
   buckets: count.min(2).describe("of win minus loss, and of draws"),
   valueHidden: count.describe("units inside the two value heads"),
-  slots: z.boolean().describe("a token of a board is told its slot, 0 to 67, beside its rotary place in the sequence"),
+  slots: z
+    .boolean()
+    .describe("a token of a board is told its slot, 0 to 67, beside its rotary position in the sequence"),
   squares: z
     .int()
     .min(0)
@@ -91,7 +93,7 @@ export const DECODER_SIZES = {
 /** What is wrong with a config whose fields are each right. */
 export function checkDecoder({ width, heads, slots, movesBySquares, pieceHeads }: DecoderConfig): string | undefined {
   if (width % heads !== 0) return `heads is ${heads}, which does not divide the width ${width}.`;
-  if ((width / heads) % 2 !== 0) return `a head is ${width / heads} wide; rotary places need an even number.`;
+  if ((width / heads) % 2 !== 0) return `a head is ${width / heads} wide; rotary positions need an even number.`;
   if (movesBySquares && !slots) return "movesBySquares is true, but squares are slots, and slots is false.";
   if (pieceHeads > 0 && !slots) return `pieceHeads is ${pieceHeads}, but squares are slots, and slots is false.`;
   if (pieceHeads >= heads) return `pieceHeads is ${pieceHeads}; of ${heads} heads one at least must see all tokens.`;

@@ -92,9 +92,9 @@ export class DecoderReader {
   private async run(model: "token" | "board", tokens: Int32Array, values: Float32Array): Promise<Spoken> {
     const first = this.tokens;
     const count = tokens.length;
-    const places = Int32Array.from({ length: count }, (_, i) => first + i);
+    const indices = Int32Array.from({ length: count }, (_, i) => first + i);
     const seen = model === "board" && { seen: { data: triangle(first), shape: [count, first + count] } };
-    const answer = await this.session.run(model, { tokens, values, places, ...seen });
+    const answer = await this.session.run(model, { tokens, values, indices, ...seen });
     this.tokens += count;
     const floats = (name: string) => answer[name].data as Float32Array;
     return {
@@ -144,8 +144,8 @@ function readerGraph(network: Decoder, t: number): Record<string, Tensor> {
     slots: constant(slots, [t, 1], "int32"),
   });
   const tables = rotaryTables(LONGEST, width / heads);
-  const places = input("places", [t], "int32");
-  const turned = { cosines: tables.cosines.gather(places), sines: tables.sines.gather(places) };
+  const indices = input("indices", [t], "int32");
+  const turned = { cosines: tables.cosines.gather(indices), sines: tables.sines.gather(indices) };
   const outputs: Record<string, Tensor> = {};
   const cached =
     (pass: (typeof PASSES)[number], layer: number, mask: Tensor | "all"): Sight =>

@@ -76,10 +76,10 @@ class PrefixReader {
   read(x: Tensor): Tensor {
     const { network, keys, values } = this;
     const t = x.dim(0) as number;
-    const { cosines, sines } = network.places(this.length + t);
-    const places = { cosines: cosines.slice(0, this.length), sines: sines.slice(0, this.length) };
+    const { cosines, sines } = network.rotations(this.length + t);
+    const rotations = { cosines: cosines.slice(0, this.length), sines: sines.slice(0, this.length) };
     this.length += t;
-    return network.run(x, places, (q, k, v, layer) =>
+    return network.run(x, rotations, (q, k, v, layer) =>
       network.lookAround([q, k, v], t === BOARD_TOKENS ? onBoard : alone, ([q, k, v], heads) => {
         keys[layer] = keys[layer] ? concat([keys[layer], k], 0) : k;
         values[layer] = values[layer] ? concat([values[layer], v], 0) : v;

@@ -45,8 +45,8 @@ export interface DecoderInput {
   slots: Tensor; // [t, 1] or [t, n], int32: the slot of each token
 }
 
-/** Cosines and sines of the places of t tokens, [t, head width / 2] each. */
-export interface Places {
+/** Cosines and sines of the rotary positions (RoPE) of t tokens, [t, head width / 2] each. */
+export interface Rotations {
   cosines: Tensor;
   sines: Tensor;
 }
@@ -83,8 +83,8 @@ class Layer {
     this.down = plain(hidden, width);
   }
 
-  /** x [t * n, width] -> the same; t is the number of places. */
-  apply(x: Tensor, { cosines, sines }: Places, attend: (q: Tensor, k: Tensor, v: Tensor) => Tensor): Tensor {
+  /** x [t * n, width] -> the same; t is the number of tokens. */
+  apply(x: Tensor, { cosines, sines }: Rotations, attend: (q: Tensor, k: Tensor, v: Tensor) => Tensor): Tensor {
     const h = this.norm1.apply(x);
     const [q, k, v] = [this.q, this.k, this.v].map((part) => part.apply(h).reshape([cosines.dim(0), -1, x.dim(1)]));
     const turn = (y: Tensor) => rotary(y, cosines, sines, this.heads);
@@ -199,29 +199,29 @@ export class Decoder {
     return this.moveSquares ? placed.add(this.moveSquares.apply(spoken, this.slots.weight)) : placed;
   }
 
-  /** Places `0 .. length - 1`. */
-  places(length: number): Places {
+  /** Rotary positions `0 .. length - 1`. */
+  rotations(length: number): Rotations {
     return rotaryTables(length, this.config.width / this.config.heads);
   }
 
   /** x [t, n, width] through all layers -> [t * n, width], ready for the heads. */
-  run(x: Tensor, places: Places, attend: Attend): Tensor {
+  run(x: Tensor, rotations: Rotations, attend: Attend): Tensor {
     let y = x.reshape([-1, this.config.width]);
     this.layers.forEach((layer, i) => {
-      y = layer.apply(y, places, (q, k, v) => attend(q, k, v, i));
+      y = layer.apply(y, rotations, (q, k, v) => attend(q, k, v, i));
     });
     return this.norm.apply(y);
   }
 
-  /** The same without a cache: whole sequences of a known length, each place seeing what the mask lets it. */
+  /** The same without a cache: whole sequences of a known length, each token seeing what the mask lets it. */
   read(x: Tensor, mask: AttentionMask): Tensor {
     const { heads } = this.config;
-    return this.run(x, this.places(x.dim(0) as number), (q, k, v) => attention(q, k, v, heads, mask));
+    return this.run(x, this.rotations(x.dim(0) as number), (q, k, v) => attention(q, k, v, heads, mask));
   }
 
   /** The prefix pass without a cache: heads that see like pieces look by `sight`, the others as the mask lets them. */
   readPrefix(x: Tensor, mask: AttentionMask, sight: Sight): Tensor {
-    return this.run(x, this.places(x.dim(0) as number), (q, k, v) =>
+    return this.run(x, this.rotations(x.dim(0) as number), (q, k, v) =>
       this.lookAround([q, k, v], sight, (parts, heads) => attention(...parts, heads, mask)),
     );
   }

@@ -148,7 +148,7 @@ export const MCTS_OPTIONS = {
   reuse: {
     type: "check",
     default: true,
-    help: "go on with the part of the last tree that belongs to the moves played since",
+    help: "keep the part of the last tree that belongs to the moves played since",
   },
   twoFold: {
     type: "check",

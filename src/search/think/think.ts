@@ -166,23 +166,23 @@ class Thought {
     return elapsed + RESERVE * this.slowestMs < this.untilMs;
   }
 
-  /** The place of a share: of the largest, or drawn. */
+  /** The index of a share: of the largest, or drawn. */
   private draw(shares: ArrayLike<number>): number {
     const { temperature } = this.settings;
     const list = Array.from(shares);
     if (temperature === 0) return list.indexOf(Math.max(...list));
-    const chances = list.map((share) => share ** (1 / temperature));
-    let left = this.random.next() * chances.reduce((sum, chance) => sum + chance, 0);
+    const weights = list.map((share) => share ** (1 / temperature));
+    let left = this.random.next() * weights.reduce((sum, weight) => sum + weight, 0);
     return Math.max(
       0,
-      chances.findIndex((chance) => (left -= chance) < 0),
+      weights.findIndex((weight) => (left -= weight) < 0),
     );
   }
 
-  /** The place of any share that is not nothing. */
+  /** The index of any share above 0. */
   private drawAny(shares: ArrayLike<number>): number {
-    const places = Array.from(shares, (_, i) => i).filter((i) => shares[i] > 0);
-    return this.random.pick(places);
+    const indices = Array.from(shares, (_, i) => i).filter((i) => shares[i] > 0);
+    return this.random.pick(indices);
   }
 
   /** The moves to show, the one to play first: each with its variation, if there is one. */
@@ -223,7 +223,7 @@ class Thought {
   }
 }
 
-/** Whether variations are read that were written before, out of their place. */
+/** Whether variations are read that were written before, out of their order. */
 const isRead = ({ content }: ThinkSettings): boolean => content === "shuffled" || content === "foreign";
 
 /** The same moves in a random order, in variations as long as they were. */

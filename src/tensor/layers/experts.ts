@@ -36,15 +36,15 @@ export class Experts {
     this.down = parameter([experts, hidden, width], uniform(1 / Math.sqrt(hidden), random));
   }
 
-  /** x [..., width] -> y alike, and the router's logits [lines, experts] for a balance loss or a picture. */
+  /** x [..., width] -> y alike, and the router's logits [rows, experts] for a balance loss or a picture. */
   apply(x: Tensor): { y: Tensor; logits: Tensor; choices: Tensor } {
     const { width, experts, chosen } = this.config;
-    const lines = x.reshape([-1, width]);
-    const logits = this.router.apply(lines);
+    const rows = x.reshape([-1, width]);
+    const logits = this.router.apply(rows);
     const { values, indices } = logits.topK(chosen);
-    const shares = values.softmax(); // [lines, chosen]
+    const shares = values.softmax(); // [rows, chosen]
     const { order, inverse, counts } = sortByExpert(indices.reshape([-1]), experts);
-    const sorted = spread(lines, order, inverse, chosen); // [lines * chosen, width]
+    const sorted = spread(rows, order, inverse, chosen); // [rows * chosen, width]
     const up = expertMatmul(sorted, this.up, counts);
     const hidden = this.gate ? swiglu(expertMatmul(sorted, this.gate, counts), up) : up.silu();
     const results = permute(expertMatmul(hidden, this.down, counts), inverse, order);
@@ -56,20 +56,20 @@ export class Experts {
 /** A layer of experts with random weights. */
 export const experts = (config: ExpertsConfig, random: Random): Experts => new Experts(config, random);
 
-/** Each line `chosen` times, in the sorted order. Its gradient gathers too: adding up by index would be far slower. */
-function spread(lines: Tensor, order: Tensor, inverse: Tensor, chosen: number): Tensor {
+/** Each row `chosen` times, in the sorted order. Its gradient gathers too: adding up by index would be far slower. */
+function spread(rows: Tensor, order: Tensor, inverse: Tensor, chosen: number): Tensor {
   const sources = order.div(constant(chosen, [], "int64"));
-  return withGradient(lines.gather(sources), [lines], (dy) => [
+  return withGradient(rows.gather(sources), [rows], (dy) => [
     dy
       .gather(inverse)
-      .reshape([-1, chosen, lines.dim(-1)])
+      .reshape([-1, chosen, rows.dim(-1)])
       .sum(1),
   ]);
 }
 
-/** Lines in the order of a permutation. */
-function permute(lines: Tensor, places: Tensor, back: Tensor): Tensor {
-  return withGradient(lines.gather(places), [lines], (dy) => [dy.gather(back)]);
+/** Rows in the order of a permutation. */
+function permute(rows: Tensor, order: Tensor, back: Tensor): Tensor {
+  return withGradient(rows.gather(order), [rows], (dy) => [dy.gather(back)]);
 }
 
 /**

@@ -23,7 +23,7 @@ export class Linear {
 export const linear = (inputs: number, outputs: number, random: Random, options?: { bias?: boolean }): Linear =>
   new Linear(inputs, outputs, random, options);
 
-/** Indices [...] -> lines [..., width] of a learned table. */
+/** Indices [...] -> rows [..., width] of a learned table. */
 export class Embedding {
   readonly weight: Parameter;
 
@@ -36,6 +36,6 @@ export class Embedding {
   }
 }
 
-/** A table of random lines, to be learnt. */
+/** A table of random rows, to be learnt. */
 export const embedding = (rows: number, width: number, random: Random, deviation?: number): Embedding =>
   new Embedding(rows, width, random, deviation);

@@ -18,7 +18,7 @@ export class LayerNorm {
     return apply("layerNorm", [x, this.weight, this.bias], { epsilon: this.epsilon });
   }
 }
-/** A layer norm over lines of this width. */
+/** A layer norm over rows of this width. */
 export const layerNorm = (width: number, epsilon?: number): LayerNorm => new LayerNorm(width, epsilon);
 
 /** Each line along the last axis with mean square 1, then scaled. */
@@ -36,7 +36,7 @@ export class RmsNorm {
     return apply("rmsNorm", [x, this.weight], { epsilon: this.epsilon });
   }
 }
-/** A norm by the mean square of lines of this width. */
+/** A norm by the mean square of rows of this width. */
 export const rmsNorm = (width: number, epsilon?: number): RmsNorm => new RmsNorm(width, epsilon);
 
 /**

@@ -2,6 +2,7 @@
  * Writes ONNX models: the few protobuf messages a graph needs, field numbers as in onnx.proto3.
  * https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3
  */
+import { concatBytes } from "#base";
 import type { DType } from "../graph.js";
 import type { Shape } from "../shape.js";
 
@@ -42,23 +43,28 @@ export interface OnnxModel {
 
 const TYPES: Record<DType, number> = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 };
 
-/** A growing protobuf message. */
+/** A protobuf message as it grows. Arrays put into it are copied once, when it is finished. */
 class Message {
-  private buffer = new Uint8Array(256);
+  private readonly chunks: Uint8Array[] = [];
   private length = 0;
 
-  private room(bytes: number): void {
-    if (this.length + bytes <= this.buffer.length) return;
-    const larger = new Uint8Array(Math.max(this.buffer.length * 2, this.length + bytes));
-    larger.set(this.buffer.subarray(0, this.length));
-    this.buffer = larger;
+  private push(chunk: Uint8Array): void {
+    this.chunks.push(chunk);
+    this.length += chunk.length;
   }
 
   private varint(value: number): void {
-    this.room(10);
+    const bytes: number[] = [];
     let rest = BigInt.asUintN(64, BigInt(value));
-    for (; rest > 127n; rest >>= 7n) this.buffer[this.length++] = Number(rest & 127n) | 128;
-    this.buffer[this.length++] = Number(rest);
+    for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
+    bytes.push(Number(rest));
+    this.push(Uint8Array.from(bytes));
+  }
+
+  /** Number and wire type of a field whose length is known, and the length. */
+  private head(field: number, length: number): void {
+    this.varint((field << 3) | 2);
+    this.varint(length);
   }
 
   integer(field: number, value: number): this {
@@ -69,18 +75,15 @@ class Message {
 
   float(field: number, value: number): this {
     this.varint((field << 3) | 5);
-    this.room(4);
-    new DataView(this.buffer.buffer).setFloat32(this.length, value, true);
-    this.length += 4;
+    const bytes = new Uint8Array(4);
+    new DataView(bytes.buffer).setFloat32(0, value, true);
+    this.push(bytes);
     return this;
   }
 
   bytes(field: number, bytes: Uint8Array): this {
-    this.varint((field << 3) | 2);
-    this.varint(bytes.length);
-    this.room(bytes.length);
-    this.buffer.set(bytes, this.length);
-    this.length += bytes.length;
+    this.head(field, bytes.length);
+    this.push(bytes);
     return this;
   }
 
@@ -89,11 +92,13 @@ class Message {
   }
 
   message(field: number, message: Message): this {
-    return this.bytes(field, message.finish());
+    this.head(field, message.length);
+    for (const chunk of message.chunks) this.push(chunk);
+    return this;
   }
 
   finish(): Uint8Array {
-    return this.buffer.subarray(0, this.length);
+    return concatBytes(this.chunks);
   }
 }
 
@@ -154,5 +159,5 @@ export function writeOnnx({
   const model = new Message().integer(1, 10).text(2, "tabiya").message(7, graph);
   model.message(8, opset("", version)).message(8, opset("com.microsoft", 1));
   for (const [key, text] of Object.entries(metadata)) model.message(14, new Message().text(1, key).text(2, text));
-  return model.finish().slice();
+  return model.finish();
 }

@@ -23,7 +23,7 @@ export interface ActionRows {
 /** Which moves of a position are asked about. */
 interface Query {
   record: Uint8Array;
-  moves: Uint8Array; // by their places in the record
+  moves: Uint8Array; // by their indices in the record
   position: number;
 }
 
@@ -33,7 +33,7 @@ export interface ActionEncoding {
   turned: boolean; // Black's positions are shown from Black's side
 }
 
-const PLACES = Uint8Array.from({ length: 256 }, (_, i) => i); // of moves in a record; a position has 218 at most
+const INDICES = Uint8Array.from({ length: 256 }, (_, i) => i); // of moves in a record; a position has 218 at most
 
 /**
  * Rows of the moe family. To learn, a position is a row: of more moves than there is room for, some are drawn. To judge by,
@@ -73,7 +73,7 @@ const recordsOf = ({ parts }: RowBatch): Uint8Array[] => parts.flatMap(({ rows }
 function drawMoves(batch: RowBatch, seed: number, queries: number): Query[] {
   const random = new Random(mixSeed(seed, 0, batch.number, 1));
   return recordsOf(batch).map((record, position) => {
-    const moves = PLACES.subarray(0, movesIn(record.length));
+    const moves = INDICES.subarray(0, movesIn(record.length));
     const drawn = moves.length > queries ? random.shuffle(moves.slice()).subarray(0, queries) : moves;
     return { record, moves: drawn, position };
   });
@@ -83,7 +83,7 @@ function everyMove(record: Uint8Array, position: number, queries: number): Query
   const count = movesIn(record.length);
   return Array.from({ length: Math.ceil(count / queries) }, (_, i) => ({
     record,
-    moves: PLACES.subarray(i * queries, Math.min((i + 1) * queries, count)),
+    moves: INDICES.subarray(i * queries, Math.min((i + 1) * queries, count)),
     position,
   }));
 }

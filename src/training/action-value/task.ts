@@ -28,6 +28,8 @@ const SCHEMA: Schema<ActionValueConfig> = z.strictObject({
 export const ACTION_VALUE = defineTask({
   family: MOE,
   schema: SCHEMA,
+  reads: ["all_moves", "action_value"],
+  earlier: { rankingWeight: 0, rankingScale: 0.05, linked: false, pieceHeads: 0 }, // values alone counted; queries saw the board by attention
   defaults: { queries: 32, target: "hl-gauss", sigma: 0.75, balanceWeight: 0.01, rankingWeight: 0, rankingScale: 0.05 },
 
   open(paths, { train, task: { queries }, model: { turned, buckets } }, limit) {

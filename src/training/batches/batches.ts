@@ -105,9 +105,9 @@ export class Batches<B, S extends RandomRows = RandomRows> implements BatchSourc
     const before = (rows: number) => {
       let first = 0; // of the file, among all
       return this.files.map(({ count }) => {
-        const place = Math.max(0, Math.min(count, rows - first));
+        const row = Math.max(0, Math.min(count, rows - first));
         first += count;
-        return place;
+        return row;
       });
     };
     for (let number = from; number * size < total; number++)
@@ -154,14 +154,14 @@ function limited<S extends RandomRows>(files: readonly S[], limit: number): read
 
 /** How many rows each file has given when `rows` were given in all. No memory is needed: it can be computed anywhere. */
 function placesAt(shares: readonly Share[], rows: number): number[] {
-  const places = shares.map(({ weight, total }) => Math.floor((rows * weight) / total + 1e-9));
+  const counts = shares.map(({ weight, total }) => Math.floor((rows * weight) / total + 1e-9));
   // What rounding leaves goes to the largest, so that no other ever steps back.
   const largest = shares.reduce((best, { weight }, i) => (weight > shares[best].weight ? i : best), 0);
-  places[largest] += rows - places.reduce((sum, place) => sum + place);
-  return places;
+  counts[largest] += rows - counts.reduce((sum, each) => sum + each);
+  return counts;
 }
 
-/** The rows of each file from a place to before another; files without any are left out. */
+/** The rows of each file from one number to before another; files without any are left out. */
 function gather<S extends RandomRows>(
   orders: readonly RecordOrder<S>[],
   from: readonly number[],

@@ -35,7 +35,7 @@ export class GatheredRecords {
 }
 
 /**
- * An endless random order over the records of a source, in which any place can be found without going there: pass after
+ * An endless random order over the records of a source, in which any index can be found without going there: pass after
  * pass, each of which visits every record once. A pass takes the blocks of the file in an order of its own, a window of
  * them at a time, and shuffles the records within the window. Without a seed, every pass is in the order of the file.
  */
@@ -60,12 +60,12 @@ export class RecordOrder<S extends Pick<RandomRows, "count" | "read"> = RandomRo
     this.windowRecords = windowBlocks * BLOCK;
   }
 
-  /** Adds the records from a place, 0 or more, to before another. Fast for places in order. */
+  /** Adds the records from an index, 0 or more, to before another. Fast for indices in order. */
   gather(from: number, to: number, rows: GatheredRecords): void {
     const { source, windowRecords } = this;
-    for (let place = from; place < to; place++) {
-      const pass = Math.floor(place / source.count);
-      const inPass = place - pass * source.count;
+    for (let index = from; index < to; index++) {
+      const pass = Math.floor(index / source.count);
+      const inPass = index - pass * source.count;
       const window = Math.floor(inPass / windowRecords);
       if (pass !== this.pass || window !== this.window) this.load(pass, window);
       const at = this.order[inPass - window * windowRecords];
@@ -77,7 +77,7 @@ export class RecordOrder<S extends Pick<RandomRows, "count" | "read"> = RandomRo
     const { seed, source } = this;
     if (pass !== this.pass) {
       this.blockOrder = Uint32Array.from({ length: this.blocks }, (_, i) => i);
-      // The last block, which may be short, stays last: so places can be computed.
+      // The last block, which may be short, stays last: so indices can be computed.
       if (seed !== undefined) new Random(mixSeed(seed, pass)).shuffle(this.blockOrder.subarray(0, -1));
     }
     this.pass = pass;

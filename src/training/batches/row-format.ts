@@ -33,7 +33,7 @@ export interface FileRows<S extends RandomRows = RandomRows> {
   rows: GatheredRecords;
 }
 
-/** A row that cannot be used, by its place in the batch. */
+/** A row that cannot be used, by its number in the batch. */
 export class BadRow extends Error {
   constructor(
     readonly row: number,

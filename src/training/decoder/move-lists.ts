@@ -30,16 +30,16 @@ export function moveLists(sequences: SequenceRows, count: number): MoveLists {
     let at = row * count;
     let lastBoard = 0;
     for (let token = 0; token < length; token++) {
-      const place = row * length + token;
-      if (sequences.slots[place] === 0) lastBoard = token;
-      if (sequences.moveTargets[place] === IGNORE) continue;
-      const isOnLast = sequences.slots[place] === BOARD_TOKENS - 1 || sequences.tokens[place] === TOKENS.d;
+      const index = row * length + token;
+      if (sequences.slots[index] === 0) lastBoard = token;
+      if (sequences.moveTargets[index] === IGNORE) continue;
+      const isOnLast = sequences.slots[index] === BOARD_TOKENS - 1 || sequences.tokens[index] === TOKENS.d;
       lists.speakers[at] = token * rows + row;
       lists.boards[at] = (isOnLast ? lastBoard : 0) * rows + row;
-      lists.moves[at] = sequences.moveTargets[place];
-      lists.thinks[at] = sequences.thinkingMask[place];
-      lists.winLoss[at] = sequences.winLossTargets[place + 1];
-      lists.draws[at] = sequences.drawTargets[place + 2];
+      lists.moves[at] = sequences.moveTargets[index];
+      lists.thinks[at] = sequences.thinkingMask[index];
+      lists.winLoss[at] = sequences.winLossTargets[index + 1];
+      lists.draws[at] = sequences.drawTargets[index + 2];
       at++;
     }
   }

@@ -22,7 +22,7 @@ interface DecoderObjective extends Objective {
   judged: Record<string, Tensor>;
 }
 
-const STM = BOARD_TOKENS - 1; // places within a position: the side to move speaks the move,
+const STM = BOARD_TOKENS - 1; // token numbers within a position: the side to move speaks the move,
 const MOVE = BOARD_TOKENS; // the move what it is worth,
 const WL = BOARD_TOKENS + 1; // and that how often it is a draw
 
@@ -55,13 +55,13 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
   const prefix = network
     .readPrefix(x, GAME_BLOCKS, inGames(POSITION_TOKENS))
     .reshape([context, POSITION_TOKENS, n, -1]);
-  /** What stands at a place of each position: [positions, ...]. */
-  const at = (place: number, rows: Tensor) => {
+  /** What stands at a token of each position: [positions, ...]. */
+  const at = (token: number, rows: Tensor) => {
     const [, , , ...rest] = rows.shape;
-    return rows.slice(1, place, place + 1).reshape([positions, ...rest]);
+    return rows.slice(1, token, token + 1).reshape([positions, ...rest]);
   };
-  const targets = (name: string, place: number, dtype: "int32" | "float32") =>
-    at(place, input(name, [n, length], dtype).transpose().reshape([context, POSITION_TOKENS, n]));
+  const targets = (name: string, token: number, dtype: "int32" | "float32") =>
+    at(token, input(name, [n, length], dtype).transpose().reshape([context, POSITION_TOKENS, n]));
 
   const move = targets("moveTargets", STM, "int32");
   const isPosition = move.greater(-1).cast("float32"); // [positions]

@@ -135,7 +135,7 @@ class RowWriter {
     this.end = this.start + to.length;
   }
 
-  /** The place of the last token. */
+  /** The index of the last token. */
   get last(): number {
     return this.at - 1;
   }
@@ -145,7 +145,7 @@ class RowWriter {
     this.expected = boardIndex;
   }
 
-  /** Writes a token; returns its place. */
+  /** Writes a token; returns its index. */
   token(id: number, target = BOARD_INDEX_OF_TOKEN[id]): number {
     assert(this.at < this.end, "a sequence is longer than its row");
     const { to, at } = this;
@@ -156,34 +156,34 @@ class RowWriter {
   }
 
   /**
-   * Writes a board and what a move made of the one before it; returns the place of its last token. The first board of a row
+   * Writes a board and what a move made of the one before it; returns the index of its last token. The first board of a row
    * has none before it, cannot be known, and is not learnt.
    */
   board(tokens: ArrayLike<number>, before?: ArrayLike<number>): number {
     const { to } = this;
     const block = this.at - this.start;
     for (let slot = 0; slot < BOARD_TOKENS; slot++) {
-      const place = before ? this.token(tokens[slot]) : this.token(tokens[slot], IGNORE);
-      if (before && tokens[slot] !== before[slot]) to.changes[place - 1] = 1;
-      to.slots[place] = slot;
-      to.blocks[place] = block;
+      const index = before ? this.token(tokens[slot]) : this.token(tokens[slot], IGNORE);
+      if (before && tokens[slot] !== before[slot]) to.changes[index - 1] = 1;
+      to.slots[index] = slot;
+      to.blocks[index] = block;
     }
     return this.last;
   }
 
-  /** Writes a move and what it is worth; the head that speaks at the place `speaker` is to say it. */
+  /** Writes a move and what it is worth; the head that speaks at the index `speaker` is to say it. */
   move(move: number, { winLoss, draw }: Worth, speaker: number, head: "policy" | "thinking"): void {
     const { to } = this;
     to.moveTargets[speaker] = move;
     (head === "policy" ? to.moveMask : to.thinkingMask)[speaker] = 1;
     to.winLossTargets[this.token(move, GENERIC_MOVE)] = winLoss;
-    const place = this.token(TOKENS.wl);
-    to.values[place] = winLoss;
-    to.drawTargets[place] = draw;
+    const index = this.token(TOKENS.wl);
+    to.values[index] = winLoss;
+    to.drawTargets[index] = draw;
     to.values[this.token(TOKENS.d)] = draw;
   }
 
-  /** The rest is padding; its blocks are its own places already. */
+  /** The rest is padding; its blocks are its own indices already. */
   finish(): void {
     assert(this.expected === undefined, "something was expected of no token");
   }

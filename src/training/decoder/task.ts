@@ -43,6 +43,9 @@ const SCHEMA: Schema<DecoderTaskConfig> = z.strictObject({
 export const DECODER_TASK = defineTask({
   family: DECODER,
   schema: SCHEMA,
+  reads: ["games", "scored"],
+  // Decoders learnt games alone, saw all boards, whose tokens weighed the same, and spoke moves as tokens alone.
+  earlier: { thinking: false, thinkingWeight: 1, skipBoards: 0, changeWeight: 1, movesBySquares: false, pieceHeads: 0 },
   defaults: {
     context: 4,
     resultShare: 0,

@@ -1,4 +1,4 @@
-// Thoughts from a player's variations, ordered and cut by chance as ChessDecoder's finetuning has it.
+// Thoughts from a player's variations, ordered and cut at random as ChessDecoder's finetuning has it.
 import { type Random, UserError } from "#base";
 import { type Position, parseFen, parseUci } from "#chess";
 import { BOARD_TOKENS, encodeBoard68, MOVE_TABLES } from "#encodings";

@@ -41,7 +41,7 @@ function windowsOf(source: RecordSource, { context: size, thinking = false }: Wi
     throw new UserError(
       "DATA_FORM",
       `${source.path}: games are learnt from .bin, .binpack and .jsonl files, whose records follow one another as they were played.\n` +
-        "Make one of games with: tabiya data import GAMES.pgn -o NEW.bin --value result",
+        "Import games into one of these (tabiya data import).",
     );
   const read = (first: number, count: number): RawBatch => {
     const batch = source.read(first * size, count * size);

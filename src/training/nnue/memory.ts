@@ -39,7 +39,7 @@ export interface NnueKernels extends TrainKernels {
   nnueOrder(plan: number, kept: number, blocks: number, size: number, scratch: number): void;
   nnueCount(plan: number, first: number, count: number, counts: number): void;
   nnueStarts(plan: number, counts: number, threads: number): void;
-  nnueSort(plan: number, first: number, count: number, places: number): void;
+  nnueSort(plan: number, first: number, count: number, starts: number): void;
   nnueGather(plan: number, king: number, slice: number, own: number, shared: number, scratch: number): void;
   nnueLearn(plan: number, first: number, count: number, scratch: number, gradient: number): number;
   nnuePredict(plan: number, first: number, count: number, scratch: number, outputs: number): number;
@@ -66,18 +66,18 @@ export const { RECORD_BYTES } = core;
 export const INPUT_BYTES = 128; // of a position: 2 x 32 u16
 export const FACT_BYTES = 8;
 const SLICE = 32; // neurons
-const KINGS = 64; // places of the king at most
+const KINGS = 64; // king buckets at most
 
 /** What a position is to teach. */
 export interface NnueTarget {
-  scoreScale: number; // centipawns k in the chances 1 / (1 + exp(-score / k))
+  scoreScale: number; // centipawns k in the expected score 1 / (1 + exp(-score / k))
   resultShare: number; // how much of the target is the game's result instead of the score
   quiet: boolean; // only positions without a check, a capture or a promotion to be played
   scoreLimit: number; // centipawns beyond which a position teaches nothing
 }
 
 /** One parameter, all that belongs to it. Addresses; 0 where there is nothing. */
-export interface Room {
+export interface Region {
   name: string;
   shape: readonly number[];
   length: number; // floats
@@ -96,12 +96,12 @@ export interface NnueMemory {
   layout: Uint8Array; // which inputs a position has on
   hidden: number;
   rows: number;
-  kings: number; // places of the king that have inputs of their own
+  kings: number; // king buckets: each has inputs of its own
   slices: number;
   blockPositions: number;
-  features: Room;
-  shared: Room | undefined;
-  dense: Room[]; // biases of the first layer, and what comes behind; one behind the other, so are their gradients
+  features: Region;
+  shared: Region | undefined;
+  dense: Region[]; // biases of the first layer, and what comes behind; one behind the other, so are their gradients
   denseBytes: number;
   denseGradient: number;
   blockGradients: number; // [BLOCKS] x denseBytes
@@ -152,7 +152,7 @@ export async function layOutMemory(
   const limits = network.limits();
 
   const parameters = parametersOf(network);
-  const room = (parameter: Parameter, address: number, gradient: number, sliced = false): Room => {
+  const region = (parameter: Parameter, address: number, gradient: number, sliced = false): Region => {
     const length = parameter.data.length;
     return {
       name: parameter.name,
@@ -166,7 +166,7 @@ export async function layOutMemory(
       sliced,
     };
   };
-  const big = (parameter: Parameter) => room(parameter, wasm.allocate(parameter.data.length * 4), 0, true);
+  const big = (parameter: Parameter) => region(parameter, wasm.allocate(parameter.data.length * 4), 0, true);
   const features = big(network.features);
   const shared = network.shared && big(network.shared);
   const others = parameters.filter((parameter) => parameter !== network.features && parameter !== network.shared);
@@ -177,7 +177,7 @@ export async function layOutMemory(
   let offset = 0;
   const dense = others.map((parameter) => {
     offsets.set(parameter.name, offset);
-    const made = room(parameter, denseAt + offset, denseGradient + offset);
+    const made = region(parameter, denseAt + offset, denseGradient + offset);
     offset += padded(parameter.data.length) * 4;
     return made;
   });
@@ -252,8 +252,8 @@ export async function layOutMemory(
   return { layout: laidOut, kernels: wasm.exports };
 }
 
-/** All parameters with their rooms. */
-export const roomsOf = ({ features, shared, dense }: NnueMemory): Room[] => [
+/** Where each parameter lies. */
+export const regionsOf = ({ features, shared, dense }: NnueMemory): Region[] => [
   features,
   ...(shared ? [shared] : []),
   ...dense,
@@ -262,7 +262,7 @@ export const roomsOf = ({ features, shared, dense }: NnueMemory): Room[] => [
 /** For each run of numbers that lie together in both: where it begins in memory, and in the parameter's own order. */
 function* runsOf(
   { hidden }: NnueMemory,
-  { sliced, length }: Room,
+  { sliced, length }: Region,
 ): Generator<[lying: number, own: number, size: number]> {
   if (!sliced) {
     yield [0, 0, length];
@@ -276,15 +276,15 @@ function* runsOf(
 }
 
 /** One of the arrays of a parameter, in the parameter's own order. */
-export function readRoom(m: NnueMemory, room: Room, address: number): Float32Array {
-  const memory = new Float32Array(m.memory.buffer, address, room.length);
-  const data = new Float32Array(room.length);
-  for (const [lying, own, size] of runsOf(m, room)) data.set(memory.subarray(lying, lying + size), own);
+export function readRegion(m: NnueMemory, region: Region, address: number): Float32Array {
+  const memory = new Float32Array(m.memory.buffer, address, region.length);
+  const data = new Float32Array(region.length);
+  for (const [lying, own, size] of runsOf(m, region)) data.set(memory.subarray(lying, lying + size), own);
   return data;
 }
 
 /** The way back. */
-export function writeRoom(m: NnueMemory, room: Room, address: number, data: Float32Array): void {
-  const memory = new Float32Array(m.memory.buffer, address, room.length);
-  for (const [lying, own, size] of runsOf(m, room)) memory.set(data.subarray(own, own + size), lying);
+export function writeRegion(m: NnueMemory, region: Region, address: number, data: Float32Array): void {
+  const memory = new Float32Array(m.memory.buffer, address, region.length);
+  for (const [lying, own, size] of runsOf(m, region)) memory.set(data.subarray(own, own + size), lying);
 }

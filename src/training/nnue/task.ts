@@ -25,7 +25,7 @@ const SHUFFLED = 131_072; // records in memory at a time: 5 MB
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
 
 const SCHEMA: Schema<NnueTaskConfig> = z.strictObject({
-  scoreScale: z.number().positive().describe("centipawns k in the chances 1 / (1 + exp(-score / k))"),
+  scoreScale: z.number().positive().describe("centipawns k in the expected score 1 / (1 + exp(-score / k))"),
   resultShare: z.number().min(0).max(1).describe("how much of the target is the game's result instead of the score"),
   quiet: z.boolean().describe("only positions without a check, a capture or a promotion to be played"),
   scoreLimit: z.int().min(1).describe("centipawns beyond which a position teaches nothing"),
@@ -37,6 +37,7 @@ const SCHEMA: Schema<NnueTaskConfig> = z.strictObject({
 export const NNUE_VALUE = defineTask({
   family: NNUE,
   schema: SCHEMA,
+  reads: ["games", "scored", "bullet"],
   defaults: { scoreScale: 600, resultShare: 0, quiet: true, scoreLimit: 32_767, everyRow: false },
   training: { batchSize: 16_384, clip: 0, ema: 0, weightDecay: 0, warmupSteps: 20, validationLimit: 200_000 },
 
@@ -89,32 +90,32 @@ async function judgeNnue(
   try {
     const start = performance.now();
     const calibration = new Calibration(0, 1);
-    const sums = { positions: 0, loss: 0, chance: 0, result: 0 };
+    const sums = { positions: 0, loss: 0, error: 0, result: 0 };
     for await (const batch of source.batches({ size: batchSize })) {
       signal?.throwIfAborted();
       const { loss, outputs, scores, results } = await trainer.predict(batch);
       sums.loss += loss;
       sums.positions += outputs.length;
       outputs.forEach((output, i) => {
-        const chance = sigmoid((output * network.centipawns) / target.scoreScale);
+        const expected = sigmoid((output * network.centipawns) / target.scoreScale);
         const result = (results[i] + 1) / 2;
         const wanted = sigmoid(scores[i] / target.scoreScale);
         const mixed = wanted + target.resultShare * (result - wanted);
-        calibration.add(chance, mixed);
-        sums.chance += Math.abs(chance - mixed);
-        sums.result += (chance - result) ** 2;
+        calibration.add(expected, mixed);
+        sums.error += Math.abs(expected - mixed);
+        sums.result += (expected - result) ** 2;
       });
       onProgress?.(sums.positions);
       if (limit > 0 && sums.positions >= limit) break;
     }
-    const { positions, loss, chance, result } = sums;
+    const { positions, loss, error, result } = sums;
     if (positions === 0)
       throw new UserError("DATA_NONE", "no position to judge by: all were left out by quiet or scoreLimit.");
     return {
       positions,
       positionsPerSecond: (positions / (performance.now() - start)) * 1000,
       loss: loss / positions,
-      valueMae: chance / positions,
+      valueMae: error / positions,
       resultLoss: result / positions,
       ...calibration.result(),
     };

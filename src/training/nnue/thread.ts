@@ -12,7 +12,7 @@ import {
   type NnueKernels,
   type NnueMemory,
   RECORD_BYTES,
-  type Room,
+  type Region,
   WORK,
 } from "./memory.js";
 
@@ -36,7 +36,7 @@ export class NnueThread {
   private readonly kept: Int32Array;
   private readonly losses: Float64Array;
   private readonly bytes: Uint8Array;
-  private readonly room: { layout: number; records: number; inputs: number; facts: number }; // in the chess core's memory
+  private readonly region: { layout: number; records: number; inputs: number; facts: number }; // in the chess core's memory
 
   private constructor(
     private readonly m: NnueMemory,
@@ -49,13 +49,13 @@ export class NnueThread {
     this.kept = new Int32Array(buffer, m.kept, BLOCKS);
     this.losses = new Float64Array(buffer, m.losses, BLOCKS);
     this.bytes = new Uint8Array(buffer);
-    this.room = {
+    this.region = {
       layout: core.allocate(m.layout.length),
       records: core.allocate(m.blockPositions * RECORD_BYTES),
       inputs: core.allocate(m.blockPositions * INPUT_BYTES),
       facts: core.allocate(m.blockPositions * FACT_BYTES),
     };
-    core.bytes.set(m.layout, this.room.layout);
+    core.bytes.set(m.layout, this.region.layout);
   }
 
   static async open(setup: {
@@ -140,12 +140,12 @@ export class NnueThread {
   }
 
   private encode(block: number, positions: number): void {
-    const { m, room } = this;
+    const { m, region } = this;
     const first = block * m.blockPositions;
     const count = Math.max(0, Math.min(m.blockPositions, positions - first));
     const from = m.records + first * RECORD_BYTES;
-    core.bytes.set(this.bytes.subarray(from, from + count * RECORD_BYTES), room.records);
-    const { layout, records, inputs, facts } = room;
+    core.bytes.set(this.bytes.subarray(from, from + count * RECORD_BYTES), region.records);
+    const { layout, records, inputs, facts } = region;
     const kept = core.wasm.nnueFeatures(layout, records, count, core.POSITION, inputs, facts, m.quiet, m.scoreLimit);
     this.kept[block] = Math.max(0, kept);
     if (kept < 0) Atomics.compareExchange(this.control, BAD, 0, first - kept);
@@ -172,12 +172,12 @@ export class NnueThread {
     this.bytes.fill(0, m.denseGradient, m.denseGradient + m.denseBytes);
     for (let block = 0; block < BLOCKS; block++)
       kernels.accumulate(m.denseGradient, m.blockGradients + block * m.denseBytes, floats, 1);
-    for (const room of m.dense) {
-      const { name, length, parameter, gradient, slots, limit, shape } = room;
+    for (const region of m.dense) {
+      const { name, length, parameter, gradient, slots, limit, shape } = region;
       const range = { name, length, parameter, gradient, slots, decay: shape.length > 1 };
       this.optimiser!.update(kernels, [range], { step: order.step }, order.learningRate, scale);
       if (limit > 0) kernels.clampRange(parameter, length, limit);
-      this.average(room, 0, length, order);
+      this.average(region, 0, length, order);
     }
   }
 
@@ -187,17 +187,17 @@ export class NnueThread {
     const rule = m.rules[this.index];
     const { step, learningRate, everyRow } = order;
     writeRule(m.memory.buffer, rule, optimiser!.rule({ step }, learningRate, scale, true));
-    const addresses = (room: Room | undefined) =>
-      [room?.parameter ?? 0, room?.slots[0] ?? 0, room?.slots[1] ?? 0] as const;
+    const addresses = (region: Region | undefined) =>
+      [region?.parameter ?? 0, region?.slots[0] ?? 0, region?.slots[1] ?? 0] as const;
     const [own, others] = [addresses(features), addresses(shared)];
     kernels.nnueUpdate(m.plan, slice, rule, everyRow, ...own, ...others, m.scratch[this.index]);
-    for (const room of shared ? [features, shared] : [features]) {
-      const length = room.length / m.slices;
-      this.average(room, slice * length, length, order);
+    for (const region of shared ? [features, shared] : [features]) {
+      const length = region.length / m.slices;
+      this.average(region, slice * length, length, order);
     }
   }
 
-  private average({ average, parameter }: Room, first: number, length: number, { ema, step }: StepOrder): void {
+  private average({ average, parameter }: Region, first: number, length: number, { ema, step }: StepOrder): void {
     if (ema > 0) this.kernels.approach(average + first * 4, parameter + first * 4, length, 1 - emaDecayAt(ema, step));
   }
 

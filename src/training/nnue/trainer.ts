@@ -10,11 +10,11 @@ import {
   type NnueMemory,
   type NnueTarget,
   RECORD_BYTES,
-  type Room,
-  readRoom,
-  roomsOf,
+  type Region,
+  readRegion,
+  regionsOf,
   WORK,
-  writeRoom,
+  writeRegion,
 } from "./memory.js";
 import type { StepOrder } from "./thread.js";
 
@@ -102,31 +102,31 @@ export class NnueTrainer {
 
   /** Brings the trained weights (or their moving average) into the network's parameters. */
   async pull(options: { ema?: boolean } = {}): Promise<void> {
-    const rooms = new Map(roomsOf(this.m).map((room) => [room.name, room]));
+    const regions = new Map(regionsOf(this.m).map((region) => [region.name, region]));
     for (const { name, data } of parametersOf(this.network)) {
-      const room = rooms.get(name)!;
-      data.set(readRoom(this.m, room, options.ema ? room.average : room.parameter));
+      const region = regions.get(name)!;
+      data.set(readRegion(this.m, region, options.ema ? region.average : region.parameter));
     }
   }
 
   /** What a checkpoint needs beside the weights: step, moments, moving averages. */
   async state(): Promise<TrainerState> {
     const tensors: TrainerState["tensors"] = {};
-    for (const [name, { address, room }] of this.arrays())
-      tensors[name] = { data: readRoom(this.m, room, address), shape: room.shape, dtype: "float32" };
+    for (const [name, { address, region }] of this.arrays())
+      tensors[name] = { data: readRegion(this.m, region, address), shape: region.shape, dtype: "float32" };
     return { step: this.done, tensors };
   }
 
   async restore({ step, tensors }: TrainerState): Promise<void> {
-    for (const [name, { address, room }] of this.arrays()) {
+    for (const [name, { address, region }] of this.arrays()) {
       const saved = tensors[name];
-      if (saved?.data.length !== room.length)
+      if (saved?.data.length !== region.length)
         throw new UserError(
           "STATE_MISMATCH",
           `The saved state does not belong to this training: ${name} ${saved ? "has another size" : "is missing"}.\n` +
             "It was saved with another model, optimiser or ema setting.",
         );
-      writeRoom(this.m, room, address, saved.data as Float32Array);
+      writeRegion(this.m, region, address, saved.data as Float32Array);
     }
     this.done = step;
   }
@@ -141,21 +141,21 @@ export class NnueTrainer {
   }
 
   private write(where: "parameter" | "average"): void {
-    const rooms = new Map(roomsOf(this.m).map((room) => [room.name, room]));
+    const regions = new Map(regionsOf(this.m).map((region) => [region.name, region]));
     for (const { name, data } of parametersOf(this.network)) {
-      const room = rooms.get(name)!;
-      if (room[where]) writeRoom(this.m, room, room[where], data);
+      const region = regions.get(name)!;
+      if (region[where]) writeRegion(this.m, region, region[where], data);
     }
   }
 
-  private arrays(): Map<string, { address: number; room: Room }> {
+  private arrays(): Map<string, { address: number; region: Region }> {
     const names = this.options.optimiser ? buildOptimiser(this.options.optimiser).slots : [];
-    const found = new Map<string, { address: number; room: Room }>();
-    for (const room of roomsOf(this.m)) {
-      room.slots.forEach((address, i) => {
-        found.set(`${names[i]}.${room.name}`, { address, room });
+    const found = new Map<string, { address: number; region: Region }>();
+    for (const region of regionsOf(this.m)) {
+      region.slots.forEach((address, i) => {
+        found.set(`${names[i]}.${region.name}`, { address, region });
       });
-      if (room.average) found.set(`ema.${room.name}`, { address: room.average, room });
+      if (region.average) found.set(`ema.${region.name}`, { address: region.average, region });
     }
     return found;
   }
@@ -205,7 +205,7 @@ export class NnueTrainer {
 }
 
 export interface NnuePrediction {
-  loss: number; // sum of the squared errors of the chances
+  loss: number; // sum of the squared errors of the expected scores
   outputs: Float32Array;
   scores: Int16Array; // centipawns, for the mover
   results: Int8Array;

@@ -25,6 +25,9 @@ const SCHEMA: Schema<PolicyValueConfig> = z.strictObject({
 export const POLICY_VALUE = defineTask({
   family: RESIDUAL,
   schema: SCHEMA,
+  reads: ["games", "scored"],
+  // Positions were shown as they were; files of positions do not know repetitions.
+  earlier: { augment: false, repetitions: false },
   defaults: { policyWeight: 1, valueWeight: 1, scoreScale: 400, resultShare: 0, augment: false },
 
   open(paths, { train, task, model }, limit) {

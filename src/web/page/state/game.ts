@@ -53,7 +53,7 @@ export class PlayedGame extends Store {
   private readonly now: () => number;
   private readonly nameOf: (seat: Seat) => string;
   private asking: AbortController | undefined;
-  seed = 1; // of networks that use chance; another in every game
+  seed = 1; // of networks that draw random numbers; another in every game
 
   constructor({ think, now = () => performance.now(), name = ({ kind }) => kind }: GameOptions) {
     super();

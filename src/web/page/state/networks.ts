@@ -1,11 +1,14 @@
 import type { ShippedNet } from "#models";
 import { Store } from "./store.js";
 
-/** Ways in which a network of a family can play, the usual one first; as behind the @ of a player. */
+/**
+ * Ways in which a network of a family can play, the usual one first; as behind the @ of a player. The engine's own table comes
+ * with all that plays, which the page loads in workers only; a test holds the two together.
+ */
 const SEARCHES: Readonly<Record<string, readonly string[]>> = {
   nnue: ["ab", "mcts"],
   residual: ["mcts", "none"],
-  lc0: ["mcts", "none"],
+  lc0: ["none", "mcts"],
   moe: ["none", "mcts"],
   decoder: ["think", "none", "mcts"],
   random: [""],

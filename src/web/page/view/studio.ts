@@ -80,7 +80,7 @@ export function choose(id: string, purpose: "play" | "watch"): void {
   game.sit(game.seats.black.kind === "human" && game.seats.white.kind === "network" ? "white" : "black", seatOf(id));
 }
 
-/** Reads what is in the box; the page works without it, against chance. */
+/** Reads what is in the box; the page works without it, against random moves. */
 export async function loadShipped(): Promise<void> {
   const response = await fetch("nets/manifest.json").catch(() => undefined);
   const nets: ShippedNet[] = response?.ok ? await response.json() : [];
