@@ -86,7 +86,7 @@ test("move numbers are read by their table, and only by it", async () => {
   const target = ["-o", at("index.bag"), "--kind", "action_value"];
   const refused = await run("convert", at("index.jsonl"), ...target);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /--moves TABLE/);
+  assert.match(refused.stderr, /Name the table of moves/);
   assert.ok(!existsSync(at("index.bag")));
   assert.equal((await run("convert", at("index.jsonl"), ...target, "--moves", "omegazero4672")).json.records, 1);
   const { first } = (await run("info", at("index.bag"))).json;

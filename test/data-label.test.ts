@@ -143,7 +143,7 @@ test("what cannot work is refused before the engine thinks", async () => {
   await wrong(/--engine/, "-o", file("x.jsonl"));
   await wrong(/--nodes 5000 or --depth/, "-o", file("x.jsonl"), "--engine", "stockfish");
   await wrong(/all moves fit into/, "-o", file("x.bin"), "--engine", "stockfish", "--depth", "1", "--multipv", "all");
-  await wrong(/--kind/, "-o", file("x.bagz"), "--engine", "stockfish", "--depth", "1");
+  await wrong(/choose the kind/, "-o", file("x.bagz"), "--engine", "stockfish", "--depth", "1");
   await wrong(/no such program/, "-o", file("x.jsonl"), "--engine", "no-such-engine-here", "--depth", "1");
 });
 

@@ -124,7 +124,7 @@ export class GameImporter {
     const whiteBegins = core.bytes[start + core.SIDE_AT] === 0;
     const { player } = this.settings.games;
     const mover = player === undefined ? undefined : colorOf(block, game, player);
-    const kept = selectPositions(evals, plies, whiteBegins, positions, hash, mover, keep, counts);
+    const kept = selectPositions({ evals, plies, whiteBegins, seed: hash, mover }, positions, keep, counts);
     if (kept === 0) return 0;
     const rows = core.wasm.packGame(
       start,

@@ -29,18 +29,23 @@ export const POSITION_REASONS = [
 export type PositionReason = (typeof POSITION_REASONS)[number];
 const [NONE, NONE_AFTER, NOT_BEST, OPPONENT, LAST, OPENING, SAMPLED] = POSITION_REASONS.keys();
 
+/** A game whose positions are chosen from. */
+export interface ChosenGame {
+  evals: Int16Array; // of each position, in White's view
+  plies: number;
+  whiteBegins: boolean;
+  seed: number; // of what is drawn at random
+  mover: Color | undefined; // only positions in which this side moves
+}
+
 /**
- * Marks the positions of a game to keep: `keep` has a byte for each position from the start on. `evals` are in White's
- * view, that of each position in its place. `skipped` counts what is left out, in the order of POSITION_REASONS. Returns
- * how many are kept. The last position of a game is never kept, for no move was played in it.
+ * Marks the positions of a game to keep: `keep` has a byte for each position from the start on. `skipped` counts what is
+ * left out, in the order of POSITION_REASONS. Returns how many are kept. The last position of a game is never kept, for no
+ * move was played in it.
  */
 export function selectPositions(
-  evals: Int16Array,
-  plies: number,
-  whiteBegins: boolean,
+  { evals, plies, whiteBegins, seed, mover }: ChosenGame,
   filter: PositionFilter,
-  seed: number,
-  mover: Color | undefined, // only positions in which this side moves
   keep: Uint8Array,
   skipped: Uint32Array,
 ): number {
@@ -73,7 +78,7 @@ export function selectPositions(
   return kept;
 }
 
-/** Leaves `wanted` of the `marked` marks, each with the same chance. */
+/** Leaves `wanted` of the `marked` marks, each with the same probability. */
 function sample(keep: Uint8Array, plies: number, marked: number, wanted: number, random: Random): void {
   for (let ply = 0, left = marked, open = wanted; ply < plies; ply++) {
     if (keep[ply] === 0) continue;

@@ -51,7 +51,10 @@ export class DecoderWriter implements ThoughtWriter {
   }
 
   async value(position: Position, move: Move): Promise<number> {
-    return (await this.reader.token(moves1924.encode(position, move))).winLoss;
+    const { length } = this.reader;
+    const { winLoss } = await this.reader.token(moves1924.encode(position, move));
+    await this.reader.truncate(length); // so that the next move is valued in its stead
+    return winLoss;
   }
 
   async board(position: Position): Promise<BoardSpeech> {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, test } from "vitest";
 import { Random } from "#base";
 import { parseFen, parseUci, START_FEN } from "#chess";
-import { MOE_SIZES, Moe, networkBytes, RESIDUAL_SIZES, Residual } from "#models";
+import { DECODER, DECODER_SIZES, MOE_SIZES, Moe, networkBytes, RESIDUAL_SIZES, Residual } from "#models";
 import type { Player } from "./player.js";
 import { resolvePlayer } from "./players.js";
 import { runUci } from "./uci.js";
@@ -13,16 +13,21 @@ import { runUci } from "./uci.js";
 const folder = mkdtempSync(join(tmpdir(), "tabiya-uci-"));
 const residual = join(folder, "residual.safetensors");
 const moe = join(folder, "moe.safetensors");
+const decoder = join(folder, "decoder.safetensors");
 writeFileSync(residual, networkBytes("residual", new Residual(RESIDUAL_SIZES.tiny, new Random(1))));
 writeFileSync(moe, networkBytes("moe", new Moe(MOE_SIZES.tiny, new Random(4))));
+writeFileSync(decoder, networkBytes("decoder", DECODER.build(DECODER_SIZES.tiny, new Random(7))));
 
-/** One of each kind. Those with a search go on until they are told to stop. */
+/** Every family and every search. Those that `searches` go on until they are told to stop. */
 const PLAYERS = {
   "builtin@ab": { text: "builtin@ab", searches: true },
+  "nnue@ab": { text: "nnue@ab", searches: true },
   "uniform@mcts": { text: "uniform@mcts", searches: true },
   "residual@mcts": { text: `${residual}@mcts`, searches: true },
   "residual@none": { text: `${residual}@none`, searches: false },
   "moe@none": { text: `${moe}@none`, searches: false },
+  "decoder@think": { text: `${decoder}@think?threads=1`, searches: false },
+  "decoder@none": { text: `${decoder}@none`, searches: false },
 } as const;
 type PlayerName = keyof typeof PLAYERS;
 
@@ -31,10 +36,13 @@ const FUZZ_LINES = 4000;
 /** Options that not everybody has. */
 const OWN: Record<PlayerName, string[]> = {
   "builtin@ab": ["Hash", "Move Overhead", "UCI_LimitStrength", "UCI_Elo"],
+  "nnue@ab": ["Hash", "Move Overhead", "UCI_LimitStrength", "UCI_Elo"],
   "uniform@mcts": ["Move Overhead", "CPuct", "reuse"],
   "residual@mcts": ["Move Overhead", "CPuct", "reuse"],
   "residual@none": ["Temperature"],
   "moe@none": ["Temperature"],
+  "decoder@think": ["Move Overhead", "Temperature"],
+  "decoder@none": ["Temperature"],
 };
 
 const opened = new Map<PlayerName, Player>();

@@ -100,6 +100,18 @@ export async function train(recipe: Recipe, options: TrainOptions): Promise<Trai
   }
 }
 
+/** What a loop is made of; `open` makes it. */
+interface LoopParts {
+  recipe: Recipe;
+  options: TrainOptions;
+  folder: RunFolder;
+  network: Network;
+  trainer: Learner;
+  log: MetricsLog;
+  progress: Progress;
+  velocity: Float32Array | undefined; // of the steps that are taken with others
+}
+
 class TrainingLoop {
   private readonly stepsPerEpoch: number;
   private readonly schedule: Schedule;
@@ -108,17 +120,24 @@ class TrainingLoop {
   private positions = 0;
   private before: Measured | null = null;
   private round: { before: Float32Array; endsAt: number } | undefined; // its first weights, and the step of the epoch
+  private readonly recipe: Recipe;
+  private readonly options: TrainOptions;
+  private readonly folder: RunFolder;
+  private readonly network: Network;
+  private readonly trainer: Learner;
+  private readonly log: MetricsLog;
+  private readonly progress: Progress;
+  private velocity: Float32Array | undefined;
 
-  private constructor(
-    private readonly recipe: Recipe,
-    private readonly options: TrainOptions,
-    private readonly folder: RunFolder,
-    private readonly network: Network,
-    private readonly trainer: Learner,
-    private readonly log: MetricsLog,
-    private readonly progress: Progress,
-    private velocity: Float32Array | undefined, // of the steps that are taken with others
-  ) {
+  private constructor({ recipe, options, folder, network, trainer, log, progress, velocity }: LoopParts) {
+    this.recipe = recipe;
+    this.options = options;
+    this.folder = folder;
+    this.network = network;
+    this.trainer = trainer;
+    this.log = log;
+    this.progress = progress;
+    this.velocity = velocity;
     const { stepsPerEpoch } = stepsOf(recipe, options.data.positions);
     this.stepsPerEpoch = stepsPerEpoch;
     this.schedule = scheduleOf(recipe.train, recipe.train.epochs * stepsPerEpoch);
@@ -143,7 +162,7 @@ class TrainingLoop {
       history: [],
     };
     const log = await folder.log(progress.step, options.now());
-    return new TrainingLoop(recipe, options, folder, network, trainer, log, progress, saved?.velocity);
+    return new TrainingLoop({ recipe, options, folder, network, trainer, log, progress, velocity: saved?.velocity });
   }
 
   close(): Promise<void> {

@@ -26,7 +26,7 @@ export class Think implements Search {
   }
 
   async search(position: Position, limits: Limits, asking: Asking<SearchReport> = {}): Promise<SearchReport> {
-    const thought = new Thought(position, this.writer, this.settings, this.random, limits, asking);
+    const thought = new Thought(this.writer, this.settings, this.random, { position, limits, asking });
     return thought.run();
   }
 
@@ -55,14 +55,17 @@ class Thought {
   private slowestMs = 0; // a step of thought
   private depth = 0;
 
+  private readonly limits: Limits;
+  private readonly asking: Asking<SearchReport>;
+
   constructor(
-    position: Position,
     private readonly writer: ThoughtWriter,
     private readonly settings: ThinkSettings,
     private readonly random: Random,
-    private readonly limits: Limits,
-    private readonly asking: Asking<SearchReport>,
+    { position, limits, asking }: { position: Position; limits: Limits; asking: Asking<SearchReport> },
   ) {
+    this.limits = limits;
+    this.asking = asking;
     this.root = position.clone();
     this.budget = Math.min(settings.tokens, limits.nodes ?? Infinity);
     const { softMs, hardMs } = thinkingTime(position.turn, limits);
@@ -102,7 +105,8 @@ class Thought {
     const root = parseFen(START_FEN);
     for (let ply = 0; ply < FOREIGN_PLIES && !root.outcome(); ply++) root.play(this.random.pick(root.moves()));
     await this.writer.begin(root);
-    const elsewhere = new Thought(root, this.writer, this.settings, this.random, this.limits, {});
+    const { limits } = this;
+    const elsewhere = new Thought(this.writer, this.settings, this.random, { position: root, limits, asking: {} });
     await elsewhere.think();
     return elsewhere.steps;
   }
@@ -185,16 +189,17 @@ class Thought {
     return this.random.pick(indices);
   }
 
-  /** The moves to show, the one to play first: each with its variation, if there is one. */
+  /** The moves to show, the one to play first: each with its variation, or else with what it alone is worth. */
   private async lines(moves: readonly Move[]): Promise<SearchLine[]> {
     const lines: SearchLine[] = [];
     for (const move of moves.slice(0, this.limits.multiPv ?? 1)) {
       const variation = this.variations.find(([first]) => first.move === move);
-      if (variation) lines.push(this.lineOf(variation));
-      else if (lines.length === 0) {
-        const scoreCp = scoreOfValue(await this.writer.value(this.root, move));
-        lines.push({ scoreCp, depth: 1, selDepth: 1, pv: [move] });
+      if (variation) {
+        lines.push(this.lineOf(variation));
+        continue;
       }
+      const scoreCp = scoreOfValue(await this.writer.value(this.root, move));
+      lines.push({ scoreCp, depth: 1, selDepth: 1, pv: [move] });
     }
     return lines;
   }

@@ -29,7 +29,7 @@ export interface ThoughtWriter {
   sign(sign: "start" | "variation" | "end", position: Position): Promise<Speech>;
   /** Reads a move of a position and what it takes it to be worth. */
   move(position: Position, move: Move): Promise<Worth>;
-  /** What a move is worth, -1 to 1, at the end of a sequence. */
+  /** What a move is worth, -1 to 1, at the end of a sequence, which is left as it was. */
   value(position: Position, move: Move): Promise<number>;
   /** Reads the position that a move led to; what may be thought of next in it. */
   board(position: Position): Promise<BoardSpeech>;
