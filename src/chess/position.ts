@@ -29,6 +29,18 @@ function haveSameKey(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
+const SLAB = 32; // states; 5 KB live as long as any of them
+let slab = new Uint8Array();
+
+/** The position in the core's memory, in an array of its own. Memory for each alone would cost several times as much to get and to free. */
+function copyState(memory: Uint8Array): Uint8Array {
+  if (slab.length < POSITION_BYTES) slab = new Uint8Array(SLAB * POSITION_BYTES);
+  const state = slab.subarray(0, POSITION_BYTES);
+  slab = slab.subarray(POSITION_BYTES);
+  state.set(memory.subarray(POSITION, POSITION + POSITION_BYTES));
+  return state;
+}
+
 const WORTH = [0, 1, 3, 3, 5, 9, 0, 0]; // by role, in pawns
 
 /** `Position.material()` of a struct of the core in memory. */
@@ -156,7 +168,7 @@ export class Position {
     this.played.push(move);
     this.enter();
     wasm.play(POSITION, move);
-    this.state = core.bytes.slice(POSITION, POSITION + POSITION_BYTES);
+    this.state = copyState(core.bytes);
     return this;
   }
 

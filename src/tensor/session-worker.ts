@@ -3,7 +3,7 @@ import { loadRuntime } from "#runtime";
 import { type CachedPlan, CachedRun } from "./cached-run.js";
 import type { Replica } from "./replicas.js";
 import { createSession, unwrap, wrapFeeds } from "./runner.js";
-import { buffersOf, type Feeds, type SessionOptions, type TensorData } from "./session.js";
+import { buffersOf, type Feeds, type RunOptions, type SessionOptions, type TensorData } from "./session.js";
 import {
   type RunRequest,
   type TrainerState,
@@ -25,6 +25,19 @@ const buffersIn = (results: Record<string, TensorData>) => [
   ...new Set(Object.values(results).map(({ data }) => data.buffer as ArrayBuffer)),
 ];
 
+interface RunArgument {
+  feeds: Feeds;
+  model: number;
+  lend: boolean;
+  pick?: RunOptions["pick"];
+}
+
+function pickValues({ data, dtype }: TensorData, places: Int32Array): TensorData {
+  const picked = new (data.constructor as Float32ArrayConstructor)(places.length);
+  for (let i = 0; i < places.length; i++) picked[i] = (data as Float32Array)[places[i]];
+  return { data: picked, shape: [places.length], dtype };
+}
+
 serve({
   async loadRuntime({ device = "cpu" }: SessionOptions) {
     await loadRuntime(device);
@@ -34,10 +47,11 @@ serve({
     const { session } = sessions[index];
     return { inputs: session.inputNames, outputs: session.outputNames };
   },
-  async run({ feeds, model, lend }: { feeds: Feeds; model: number; lend: boolean }) {
+  async run({ feeds, model, lend, pick = {} }: RunArgument) {
     assert(sessions[model], "no session was opened");
     const { runtime, session } = sessions[model];
     const results = unwrap(await session.run(wrapFeeds(runtime, session.inputMetadata, feeds)));
+    for (const [name, places] of Object.entries(pick)) results[name] = pickValues(results[name], places);
     const returned = lend ? buffersOf(feeds) : [];
     return new Transferred({ results, returned }, [...buffersIn(results), ...returned]);
   },

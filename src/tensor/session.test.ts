@@ -27,6 +27,15 @@ test("one session runs several models, and arrays that were lent come back for t
   await session.close();
 });
 
+test("of an output only the values asked for come back, in their order", async () => {
+  const session = await Session.open(exportOnnx({ y: x.mul(2), z: x.add(1) }), { threads: 1 });
+  const pick = { y: Int32Array.of(3, 0, 3) };
+  const { y, z } = await session.run({ x: Float32Array.of(1, 2, 3, 4) }, { pick });
+  assert.deepEqual([[...y.data], y.shape], [[8, 2, 8], [3]]);
+  assert.deepEqual([...z.data], [2, 3, 4, 5]);
+  await session.close();
+});
+
 test("a model that is made when it is first run is made once, and one that cannot be opened says why", async () => {
   let made = 0;
   const model = () => {

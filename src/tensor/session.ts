@@ -31,6 +31,8 @@ export interface RunOptions {
   model?: number; // which of the models, if there are several; the first by default
   /** Hands the arrays over instead of copying them. They come back with the results, for `room` to give out again. */
   lend?: boolean;
+  /** Of these outputs only the values at these places come back, in this order: less to carry, and less to clean up. */
+  pick?: Readonly<Record<string, Int32Array>>;
 }
 
 const MOST_SPARE = 8; // arrays kept for the next runs
@@ -86,7 +88,7 @@ export class Session {
   }
 
   /** Runs a model once. Arrays are copied unless they are lent, so the caller may use them again at once. */
-  async run(feeds: Feeds, { model = 0, lend = false }: RunOptions = {}): Promise<Record<string, TensorData>> {
+  async run(feeds: Feeds, { model = 0, lend = false, pick }: RunOptions = {}): Promise<Record<string, TensorData>> {
     const lent = lend ? buffersOf(feeds) : [];
     const lane = this.freeLane();
     lane.running++;
@@ -94,7 +96,7 @@ export class Session {
       const opening = lane.opened.has(model) ? undefined : this.openModel(lane, model);
       const running = lane.worker.call<{ results: Record<string, TensorData>; returned: ArrayBuffer[] }>(
         "run",
-        { feeds, model, lend },
+        { feeds, model, lend, pick },
         lent,
       );
       const [, answer] = await Promise.all([opening, running]); // a model that cannot be opened fails first

@@ -2,6 +2,7 @@ import { parseFen, START_FEN } from "#chess";
 import { openEvaluator, openNetwork } from "#engine";
 import { findWeights, inferenceOf, loadNetwork, randomPositions } from "#models";
 import { type Evaluator, MCTS_OPTIONS, Mcts, parseOptionValues } from "#search";
+import type { Feeds, Session } from "#tensor";
 import { command } from "../command.js";
 
 // Of the opening, the middlegame and the endgame.
@@ -20,6 +21,18 @@ function cpuTimeMs(): number {
   return (user + system) / 1000;
 }
 
+const areFloats = (feeds: Feeds): boolean => Object.values(feeds).every((feed) => feed instanceof Float32Array);
+
+/** The same feeds in memory that is lent and comes back, as a search hands them over. */
+function copyInto(feeds: Feeds, session: Session): Feeds {
+  const copies = Object.entries(feeds).map(([name, feed]) => {
+    const copy = session.room((feed as Float32Array).length);
+    copy.set(feed as Float32Array);
+    return [name, copy];
+  });
+  return Object.fromEntries(copies);
+}
+
 /** The network with nothing around it: runs of the given sizes one after another, two under way, again and again. */
 async function openBare(net: string, batch: number, threads: number) {
   const { family, network } = await loadNetwork(await findWeights(net));
@@ -30,15 +43,22 @@ async function openBare(net: string, batch: number, threads: number) {
   const run = async (size: number) => {
     const batches = feeds.get(size) ?? inference.feeds(positions.slice(0, size));
     feeds.set(size, batches);
-    await Promise.all(batches.map((each) => session.run(each, { model: modelFor(size) })));
+    const model = modelFor(size);
+    await Promise.all(
+      batches.map((batch) =>
+        session.run(areFloats(batch) ? copyInto(batch, session) : batch, { model, lend: areFloats(batch) }),
+      ),
+    );
   };
   await run(batch);
   return {
+    /** Runs all sizes once, and again until the time is over: the first ones alone are those of a young tree. */
     async time(sizes: readonly number[], ms: number): Promise<{ evaluations: number; ms: number }> {
       const start = performance.now();
       let [evaluations, next] = [0, 0];
+      const isOver = () => next > 0 && next % sizes.length === 0 && performance.now() - start >= ms;
       const keepBusy = async () => {
-        while (performance.now() - start < ms) {
+        while (!isOver()) {
           const size = sizes[next++ % sizes.length];
           await run(size);
           evaluations += size;

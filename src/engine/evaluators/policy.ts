@@ -1,6 +1,6 @@
-import { runtimeConvolves } from "#base";
-import type { Position } from "#chess";
-import { MOVE_TABLES } from "#encodings";
+import { assert, runtimeConvolves } from "#base";
+import type { Move, Position } from "#chess";
+import { MOVE_TABLES, type MoveTable } from "#encodings";
 import type { Inference } from "#models";
 import type { Evaluation } from "#search";
 import { convolves, exportOnnx, Session } from "#tensor";
@@ -43,39 +43,42 @@ export async function fitPolicy(inference: Inference, options: FitOptions): Prom
   const { session, modelFor } = await openNetwork(inference, options);
   const room = (length: number) => session.room(length);
   const table = MOVE_TABLES[inference.moves];
-  const askedOf = (position: Position) => {
-    const moves = position.moves();
-    const [black, chess960] = [position.turn === "black", position.chess960];
-    return { moves, indices: moves.map((move) => table.indexOf(move, black, chess960)) };
-  };
   return {
     batchSize: BATCH,
     scoreScale: options.scoreScale,
     keyOf: inference.keyOf,
     async run(positions) {
-      const asked = positions.map(askedOf);
+      const legal = positions.map((position) => position.moves());
+      const places = placesOf(positions, legal, table);
+      const [feeds, ...more] = inference.feeds(positions, room);
+      assert(more.length === 0, "a batch is fed at once");
       const model = modelFor(positions.length);
-      const runs = inference.feeds(positions, room).map((feeds) => session.run(feeds, { model, lend: true }));
-      const evaluations: Evaluation[] = [];
-      for (const { policy, value, wdl } of await Promise.all(runs)) {
-        const [logits, values] = [policy.data as Float32Array, value.data as Float32Array];
-        const width = policy.shape[1];
-        for (let i = 0; i < values.length; i++) {
-          const { moves, indices } = asked[evaluations.length];
-          const shares = new Float32Array(indices.length);
-          for (let k = 0; k < indices.length; k++) shares[k] = logits[i * width + indices[k]];
-          evaluations.push({
-            value: values[i],
-            ...(wdl && { wdl: shareTriple(wdl.data as Float32Array, i) }),
-            moves,
-            policy: softmax(shares),
-          });
-        }
-      }
-      return evaluations;
+      const { policy, value, wdl } = await session.run(feeds, { model, lend: true, pick: { policy: places } });
+      const [logits, values] = [policy.data as Float32Array, value.data as Float32Array];
+      let next = 0;
+      return legal.map((moves, i): Evaluation => {
+        const shares = logits.subarray(next, (next += moves.length));
+        return {
+          value: values[i],
+          ...(wdl && { wdl: shareTriple(wdl.data as Float32Array, i) }),
+          moves,
+          policy: softmax(shares),
+        };
+      });
     },
     close: () => session.close(),
   };
+}
+
+/** Where the logits of all legal moves stand among those of all moves, position after position. */
+function placesOf(positions: readonly Position[], legal: readonly Move[][], table: MoveTable): Int32Array {
+  const places = new Int32Array(legal.reduce((sum, { length }) => sum + length, 0));
+  let next = 0;
+  for (const [i, position] of positions.entries()) {
+    const [black, chess960] = [position.turn === "black", position.chess960];
+    for (const move of legal[i]) places[next++] = i * table.size + table.indexOf(move, black, chess960);
+  }
+  return places;
 }
 
 const shareTriple = (wdl: Float32Array, i: number) => [wdl[3 * i], wdl[3 * i + 1], wdl[3 * i + 2]] as const;

@@ -267,6 +267,17 @@ test("one seed and one batch size give one result; noise and temperature follow 
   assert.ok(drawn.size > 3);
 });
 
+test("while a tree is young two batches share what may be awaited, so that both lanes have work", async () => {
+  const evaluator = new Fake(material);
+  await think(START_FEN, { nodes: 200 }, { batch: 32, pipeline: 2, parallel: 0.5, smartPruning: 0 }, evaluator);
+  let visits = 1; // of the root, if all batches so far were backed up
+  for (const size of evaluator.batches.slice(1, -1)) {
+    assert.ok(size <= Math.max(1, 0.25 * visits), `${size} positions after ${visits} visits`);
+    visits += size;
+  }
+  assert.ok(Math.max(...evaluator.batches) > 16);
+});
+
 test("a search ends early when no move can overtake the best", async () => {
   const fen = "4k3/8/8/3q4/8/2N5/8/4K3 w - - 0 1";
   const pruned = await think(fen, { nodes: 2000 }, {}, new Fake(material));

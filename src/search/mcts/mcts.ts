@@ -72,7 +72,7 @@ export class Mcts implements Search {
   }
 
   private forget(): void {
-    this.tree = new Tree();
+    this.tree.clear();
     this.rootPosition = undefined;
     this.random = new Random(this.settings.seed);
   }
@@ -192,8 +192,9 @@ class Run {
     const { settings, tree } = this;
     const { counts } = descents;
     const batch: Batch = { leaves: [], collisions: [] };
-    const size = settings.batch || this.evaluator.batchSize;
     const most = settings.root === "gumbel" ? Infinity : Math.max(1, Math.floor(settings.parallel * tree.visits[ROOT]));
+    const share = Math.max(1, Math.floor(most / settings.pipeline)); // one that takes all leaves nothing to the next
+    const size = Math.min(settings.batch || this.evaluator.batchSize, share);
     for (let i = 0; i < LONGEST_GATHERING && batch.leaves.length < size; i++) {
       if (batch.collisions.length >= settings.collisions) break;
       const awaited = this.awaited + batch.leaves.length;

@@ -126,7 +126,7 @@ export const MCTS_OPTIONS = {
   },
   parallel: {
     type: "number",
-    default: 0.25,
+    default: 0.1,
     min: 0.01,
     max: 1,
     help: "positions awaited at once, as a share of the visits so far: young trees are searched in small batches",
