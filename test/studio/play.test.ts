@@ -3,7 +3,19 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterEach, test } from "vitest";
-import { browserPath, click, drag, moves, type Studio, squareAt, type, useStudio, waitForPlies } from "./studio.js";
+import {
+  browserPath,
+  click,
+  drag,
+  moves,
+  NNUE,
+  NNUE_NAME,
+  type Studio,
+  squareAt,
+  type,
+  useStudio,
+  waitForPlies,
+} from "./studio.js";
 
 let studio: Studio;
 useStudio((opened) => {
@@ -33,7 +45,7 @@ check("a game goes to mate by drag, click and typed move", async () => {
   await type(page, "Rb8");
   await page.getByText("checkmate · 1-0", { exact: true }).waitFor();
   assert.equal((await moves(page)).at(-1), "Rb8#");
-  assert.match((await page.getByLabel("Saved games").textContent()) ?? "", /You – 768x256\s+1-0/);
+  assert.match((await page.getByLabel("Saved games").textContent()) ?? "", new RegExp(`You – ${NNUE_NAME}\\s+1-0`));
   await page.context().close();
 });
 
@@ -112,7 +124,7 @@ check("a move that is not legal, and a text that is no game, are answered in wor
 
 check("a network from a file takes a seat, and a broken one is refused in words", async () => {
   const page = await studio.visit("networks");
-  const buffer = readFileSync("nets/768x256.tnn");
+  const buffer = readFileSync(`nets/${NNUE}`);
   const input = page.getByLabel("Open a network file");
   await input.setInputFiles({ name: "mine.tnn", mimeType: "application/octet-stream", buffer });
   await page.getByText("mine.tnn is here").waitFor();
@@ -147,7 +159,10 @@ check("the analysis draws arrows in Play, and the gauge shows what it finds", as
   await waitForPlies(page, 4);
   await page.keyboard.press("l");
   await page.waitForSelector(".cg-shapes line", { state: "attached" }); // a level one has no height
-  assert.match((await page.locator(".gauge").getAttribute("aria-label")) ?? "", /^768x256.*White wins (9\d|100) %/);
+  assert.match(
+    (await page.locator(".gauge").getAttribute("aria-label")) ?? "",
+    new RegExp(`^${NNUE_NAME}.*White wins (9\\d|100) %`),
+  );
   await page.context().close();
 });
 
