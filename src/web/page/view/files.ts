@@ -29,6 +29,8 @@ async function openFile(file: File): Promise<void> {
     const { training } = await import("./train/page-training.js");
     if (training.isBusy) throw new Error("the training here must be stopped first.");
     await training.look(file.name, address);
+  } else if (!/\.(pgn|fen|epd|txt)(\.(gz|zst|bz2))?$/i.test(file.name)) {
+    throw new Error("expected a network (.tnn .nnue .jnn .pb.gz .safetensors .onnx), a game (.pgn) or puzzles (.csv).");
   } else {
     const read = parseAny(await readText(address));
     game.load(read);
@@ -41,7 +43,8 @@ export async function openFiles(files: readonly File[]): Promise<void> {
     try {
       await openFile(file);
     } catch (error) {
-      notify(`${file.name}: ${messageOf(error)}`, "bad");
+      const message = messageOf(error);
+      notify(message.startsWith(file.name) ? message : `${file.name}: ${message}`, "bad");
     }
   }
 }

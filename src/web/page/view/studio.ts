@@ -164,7 +164,7 @@ game.subscribe(({ tree, ending, seats, event, tags }) => {
   } catch {
     // Without room the game is only lost by a reload; a finished one says so.
   }
-  if (!ending || tags.has("White")) return; // a game that came as PGN is somewhere already
+  if (!ending || event.kind !== "end" || tags.has("White")) return; // a game that came as PGN is somewhere already
   try {
     saved.save({
       id: keptId,
