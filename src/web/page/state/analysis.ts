@@ -134,7 +134,9 @@ export class Analysis extends Store {
       this.changed();
     };
     const wish: Wish = { multiPv: this.lines, moveTimeMs: this.thinkMs };
-    this.watch(place, watcher, question, wish, { signal: stop.signal, onReport: hear })
+    // A tree that nobody looked into yet has lines, but no opinion.
+    const onReport = (report: Report) => report.nodes !== 0 && hear(report);
+    this.watch(place, watcher, question, wish, { signal: stop.signal, onReport })
       .then((thought) => {
         hear(thought);
         watcher.isDone = !stop.signal.aborted;
