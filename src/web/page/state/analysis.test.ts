@@ -35,14 +35,27 @@ test("a network is asked at once for the position on the board, and again for th
   assert.equal(analysis.watchers[0].report, undefined);
 });
 
-test("a tree that was not looked into yet has no opinion; a last word is one even without nodes", async () => {
+test("a tree that was not looked into has no opinion, is asked once more, and says so when its time is over again", async () => {
   const { analysis, asked } = prepared();
-  asked[0].asking.onReport?.(says("a2a3", 1, 0));
+  const [a3, b3] = [says("a2a3", 1, 0), says("b2b3", 1, 0)];
+  const empty: Report = { ...a3, lines: [...a3.lines, ...b3.lines] };
+  asked[0].asking.onReport?.(empty);
   assert.deepEqual(analysis.opinions("white"), []);
+  asked[0].answer({ ...empty, move: "a2a3" } as Thought);
+  await new Promise(setImmediate);
+  assert.equal(analysis.watchers[0].trouble, undefined);
+  asked[1].answer({ ...empty, move: "a2a3" } as Thought);
+  await new Promise(setImmediate);
+  assert.deepEqual(analysis.opinions("white"), []);
+  assert.equal(asked.length, 2);
+  assert.match(analysis.watchers[0].trouble ?? "", /no time/);
+});
+
+test("an only move needs no look", async () => {
+  const { analysis, asked } = prepared();
   asked[0].answer({ ...says("a2a3", 1, 0), move: "a2a3" } as Thought);
   await new Promise(setImmediate);
   assert.equal(analysis.opinions("white")[0].verdict.best, "a2a3");
-  assert.equal(analysis.watchers[0].isDone, true);
 });
 
 test("a network that changes its mind is remembered with the depth", () => {
