@@ -11,6 +11,7 @@ const says = (move: string, depth: number, nodes: number): Report => ({
   lines: [{ pv: [move], scoreCp: 10, depth }],
   depth,
   nodes,
+  timeMs: 1,
 });
 
 /** An analysis whose networks answer when they are told to. */
