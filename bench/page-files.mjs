@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 
 export const PAGE = "dist/page";
+/** The file of the network that a first game is played against. */
+export const NETWORK = `nets/${JSON.parse(readFileSync("nets/manifest.json", "utf8")).find(({ family }) => family === "nnue").file}`;
 
 /** All files of the page. */
 export const pageFiles = () =>
@@ -35,6 +37,6 @@ export function codeBytes() {
 /** Bytes of what else a first game needs, and of what only other families need. */
 export const assetBytes = () => ({
   core: gzipped("wasm/chess.wasm"),
-  network: gzipped("nets/768x256.tnn"),
+  network: gzipped(NETWORK),
   runtime: gzipped("ort/ort-wasm-simd-threaded.wasm") + gzipped("ort/ort-wasm-simd-threaded.mjs"),
 });

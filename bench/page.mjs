@@ -13,7 +13,7 @@ import { chromium } from "playwright-core";
 import { findProgram } from "#base";
 import { parseFen, START_FEN } from "#chess";
 import { resolvePlayer } from "#engine";
-import { assetBytes, codeBytes } from "./page-files.mjs";
+import { assetBytes, codeBytes, NETWORK } from "./page-files.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -25,7 +25,6 @@ const { values } = parseArgs({
 const searchMs = Number(values.seconds) * 1000;
 const rounds = Number(values.rounds);
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
-const NETWORK = "nets/768x256.tnn";
 
 const executablePath = (await findProgram("chromium")) ?? (await findProgram("google-chrome"));
 if (!executablePath) {

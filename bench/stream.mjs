@@ -3,7 +3,9 @@
 //
 //   node bench/stream.mjs [--clients 200] [--pairs 6] [--seconds 10] [--threads 1]
 //
-// Prints positions a second of each turn, and the median drop over the pairs. Nothing else should be running.
+// Prints positions a second of each turn, and the median drop over the pairs; for those nothing else should be running. On Linux
+// also the processor time of the training for each position, which other work on the machine hardly changes, and how much of a
+// processor the server takes: together what the clients cost, wherever the training and the server run.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { get } from "node:http";
@@ -26,8 +28,12 @@ const [clients, pairs, seconds, threads] = ["clients", "pairs", "seconds", "thre
 const root = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "tabiya-stream-"));
 const BATCH = 256;
+const TICKS = 100; // a second, in /proc
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const said = ({ positionsPerSecond, microseconds }) =>
+  `${positionsPerSecond.toFixed(0)} positions/s${Number.isFinite(microseconds) ? ` (${microseconds.toFixed(0)} us of processor each)` : ""}`;
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
 function startStudio() {
@@ -48,13 +54,46 @@ const lines = () =>
     .flatMap((line) => (line.endsWith("}") ? [JSON.parse(line)] : []))
     .filter(({ kind }) => kind === "train");
 
-/** Positions a second of the training over the next seconds. */
-async function rate() {
+/** Seconds of processor time that a process has used so far; undefined where the system does not say. */
+function processorSeconds(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / TICKS;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The process that the server started, which trains; 0 where the system does not say. */
+function trainingOf(pid) {
+  try {
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").at(-1));
+  } catch {
+    return 0;
+  }
+}
+
+/** How the training went over the next seconds: positions a second, its processor time for each, and the server's share. */
+async function turn() {
   await sleep(1000); // clients that came or went have settled
-  const from = lines().at(-1);
+  const look = () => ({
+    line: lines().at(-1),
+    atMs: performance.now(),
+    training: processorSeconds(trainer),
+    server: processorSeconds(studio.child.pid),
+  });
+  const from = look();
   await sleep(seconds * 1000);
-  const to = lines().at(-1);
-  return ((to.step - from.step) * BATCH) / (to.time - from.time);
+  const to = look();
+  const positionsPerSecond = ((to.line.step - from.line.step) * BATCH) / (to.line.time - from.line.time);
+  const elapsed = (to.atMs - from.atMs) / 1000;
+  return {
+    positionsPerSecond,
+    microseconds: ((to.training - from.training) / elapsed / positionsPerSecond) * 1e6,
+    share: (to.server - from.server) / elapsed,
+  };
 }
 
 let events = 0;
@@ -73,6 +112,7 @@ function watch({ address, token }) {
 }
 
 const studio = await startStudio();
+let trainer = 0;
 try {
   const ask = async (path, body) => {
     const init = { method: "POST", headers: { Authorization: `Bearer ${studio.token}` }, body: JSON.stringify(body) };
@@ -100,20 +140,27 @@ try {
     await sleep(200);
   }
   console.log(`${clients} clients, training on ${threads} thread${threads === 1 ? "" : "s"}, ${seconds} s a turn`);
-  const drops = [];
+  trainer = trainingOf(studio.child.pid);
+  const [drops, rises, shares] = [[], [], []];
   for (let pair = 0; pair < pairs; pair++) {
-    const alone = await rate();
+    const alone = await turn();
     const requests = watch(studio);
     const before = events;
-    const watched = await rate();
+    const watched = await turn();
     const heard = (events - before) / (seconds + 1) / clients;
     for (const request of requests) request.destroy();
-    drops.push(1 - watched / alone);
+    drops.push(1 - watched.positionsPerSecond / alone.positionsPerSecond);
+    rises.push(watched.microseconds / alone.microseconds - 1);
+    shares.push(watched.share - alone.share);
     console.log(
-      `alone ${alone.toFixed(0)} positions/s, watched ${watched.toFixed(0)} (${(100 * drops.at(-1)).toFixed(1)} % less), ${heard.toFixed(1)} events/s a client`,
+      `alone ${said(alone)}, watched ${said(watched)}; ${percent(drops.at(-1))} less, ${heard.toFixed(1)} events/s a client`,
     );
   }
-  console.log(`median drop ${(100 * median(drops)).toFixed(1)} %`);
+  console.log(`median drop of the rate ${percent(median(drops))}`);
+  if (Number.isFinite(rises[0])) {
+    console.log(`median rise of the training's processor time for a position ${percent(median(rises))}`);
+    console.log(`median share of one processor that the clients cost the server ${percent(median(shares))}`);
+  }
   await ask("runs/bench/stop");
   await sleep(2000);
 } finally {

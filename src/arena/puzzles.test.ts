@@ -75,7 +75,7 @@ test("another move that gives mate solves the puzzle too", async () => {
 
 test("puzzles are counted by bands of 200 rating points with their intervals", () => {
   const score = new PuzzleScore();
-  const puzzle = (rating?: number) => ({ id: "", fen: "", moves: [], rating, line: 0 });
+  const puzzle = (rating?: number) => ({ id: "", fen: "", moves: [], themes: [], rating, line: 0 });
   for (let i = 0; i < 10; i++) score.add(puzzle(1000 + i), i < 8);
   score.add(puzzle(1199), true);
   score.add(puzzle(1200), false);

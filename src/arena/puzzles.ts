@@ -10,6 +10,7 @@ export interface Puzzle {
   fen: string;
   moves: string[]; // in UCI
   rating: number | undefined;
+  themes: string[]; // as Lichess names them; none if the file does not say
   line: number; // where it stands in its file
 }
 
@@ -41,6 +42,7 @@ export async function* readPuzzles(lines: AsyncIterable<string>, name: string): 
       id: cell("PuzzleId"),
       fen: cell("FEN"),
       moves,
+      themes: cell("Themes").split(" ").filter(Boolean),
       rating: /^\d+$/.test(rating) ? Number(rating) : undefined,
       line: number,
     };

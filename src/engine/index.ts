@@ -21,6 +21,7 @@ export {
   type ThoughtMove,
 } from "./player.js";
 export {
+  checkPlayer,
   type NetworkSpec,
   type PlayerOptions,
   type PlayerSpec,

@@ -121,11 +121,22 @@ export function parsePlayer(text: string): PlayerSpec {
 
 /** Makes the player that `text` names: starts the engine, or loads the network. The caller closes it. */
 export async function resolvePlayer(text: string, options: PlayerOptions = {}): Promise<Player> {
+  return (await planPlayer(text, options))();
+}
+
+/** Throws in words if `text` names no player; starts no engine and loads no weights. */
+export async function checkPlayer(text: string): Promise<void> {
+  await planPlayer(text, {});
+}
+
+/** What makes the player, once it is known that there is one. */
+async function planPlayer(text: string, options: PlayerOptions): Promise<() => Player | Promise<Player>> {
   const spec = parsePlayer(text);
-  if (spec.kind === "uci") return UciPlayer.create(text, spec, options.times);
-  if (Object.hasOwn(ALONE, spec.network)) {
-    if (spec.search !== undefined) throw malformed(text, `${spec.network} takes no search.`);
-    return ALONE[spec.network](text);
+  if (spec.kind === "uci") return () => UciPlayer.create(text, spec, options.times);
+  const { network } = spec;
+  if (Object.hasOwn(ALONE, network)) {
+    if (spec.search !== undefined) throw malformed(text, `${network} takes no search.`);
+    return () => ALONE[network](text);
   }
   if (spec.search !== undefined && !isSearch(spec.search)) {
     throw new UserError(
@@ -142,7 +153,7 @@ export async function resolvePlayer(text: string, options: PlayerOptions = {}): 
       `player "${text}": a network like this cannot be played with @${search}; it can with ${searches.map((name) => `@${name}`).join(", ")}.`,
     );
   }
-  return BUILDERS[search]({ ...spec, name: text, steady: options.steady ?? false });
+  return () => BUILDERS[search]({ ...spec, name: text, steady: options.steady ?? false });
 }
 
 const isSearch = (text: string): text is SearchName => (SEARCHES as readonly string[]).includes(text);

@@ -3,13 +3,20 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { closure, codeBytes, PAGE, pageFiles } from "../../bench/page-files.mjs";
+import { assetBytes, closure, codeBytes, PAGE, pageFiles } from "../../bench/page-files.mjs";
 
 const files = pageFiles();
 
 test("the page's own code is at most 125 kB gzipped", () => {
   const total = codeBytes();
   assert.ok(total <= 125_000, `${total} bytes`);
+});
+
+test("a first game loads at most 80 kB of rules and 1.2 MB of network, another family 3.7 MB, gzipped", () => {
+  const { core, network, runtime } = assetBytes();
+  assert.ok(core <= 80_000, `core: ${core} bytes`);
+  assert.ok(network < 1_250_000, `network: ${network} bytes`);
+  assert.ok(runtime <= 3_700_000, `runtime: ${runtime} bytes`);
 });
 
 test("a player's worker and the search's need no ONNX Runtime", () => {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "vitest";
 import { Random } from "#base";
 import { DECODER_SIZES, Decoder, MOE_SIZES, Moe, networkBytes, RESIDUAL_SIZES, Residual } from "#models";
-import { browserPath, click, moves, type Studio, shoot, type, useStudio, waitForPlies } from "./studio.js";
+import { browserPath, click, moves, NNUE_NAME, type Studio, shoot, type, useStudio, waitForPlies } from "./studio.js";
 
 let studio: Studio;
 useStudio((opened) => {
@@ -41,7 +41,7 @@ check(
     for (const [place, name] of [
       [2, "mix.safetensors"],
       [3, "conv.safetensors"],
-      [4, "768x256"],
+      [4, NNUE_NAME],
     ] as const) {
       // biome-ignore format: one line
       await page.getByRole("button", { name: "Add a network" }).click();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { afterEach, test } from "vitest";
-import { browserPath, moves, type Studio, shoot, type, useStudio, waitForPlies } from "./studio.js";
+import { browserPath, moves, NNUE, type Studio, shoot, type, useStudio, waitForPlies } from "./studio.js";
 
 let studio: Studio;
 useStudio((opened) => {
@@ -139,6 +139,6 @@ check("the picker in the top bar puts a network into the seat, and lets it look 
   await waitForPlies(page, 2);
   await page.getByRole("link", { name: "Look inside" }).click();
   await page.getByRole("combobox", { name: "Network 1", exact: true }).waitFor();
-  assert.equal(await picker.inputValue(), "768x256.tnn");
+  assert.equal(await picker.inputValue(), NNUE);
   await page.context().close();
 });

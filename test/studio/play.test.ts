@@ -1,9 +1,22 @@
 // Games on the built page, without a server: by drag, click and typed moves, against the network of the box.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterEach, test } from "vitest";
-import { browserPath, click, drag, moves, type Studio, squareAt, type, useStudio, waitForPlies } from "./studio.js";
+import {
+  browserPath,
+  click,
+  drag,
+  moves,
+  NNUE,
+  NNUE_NAME,
+  type Studio,
+  squareAt,
+  type,
+  useStudio,
+  waitForPlies,
+} from "./studio.js";
 
 let studio: Studio;
 useStudio((opened) => {
@@ -33,7 +46,7 @@ check("a game goes to mate by drag, click and typed move", async () => {
   await type(page, "Rb8");
   await page.getByText("checkmate · 1-0", { exact: true }).waitFor();
   assert.equal((await moves(page)).at(-1), "Rb8#");
-  assert.match((await page.getByLabel("Saved games").textContent()) ?? "", /You – 768x256\s+1-0/);
+  assert.match((await page.getByLabel("Saved games").textContent()) ?? "", new RegExp(`You – ${NNUE_NAME}\\s+1-0`));
   await page.context().close();
 });
 
@@ -110,9 +123,48 @@ check("a move that is not legal, and a text that is no game, are answered in wor
   await page.context().close();
 });
 
+check("a game is typed and walked by keys alone, and the next one is begun with the other colour", async () => {
+  const page = await studio.visit("play");
+  await page.waitForSelector("cg-board piece");
+  await page.keyboard.press("/");
+  await page.keyboard.type("d4");
+  await page.keyboard.press("Enter");
+  await waitForPlies(page, 2);
+  await page.keyboard.press("k"); // typed, for the field still has the keys
+  assert.equal(await page.getByLabel("Type a move").inputValue(), "k");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("k");
+  assert.equal(await page.locator("ol[aria-label=Moves] [aria-current]").textContent(), "d4");
+  await page.getByRole("button", { name: "as Black" }).click();
+  assert.equal((await moves(page)).length, 2); // the game is not thrown away yet
+  await page.getByRole("button", { name: "New game" }).click();
+  await waitForPlies(page, 1);
+  assert.equal(await page.getByLabel("White", { exact: true }).inputValue(), NNUE);
+  assert.equal((await moves(page)).length, 1);
+  await page.context().close();
+});
+
+check(
+  "a compressed game is opened from its White's side and not saved again; a picture is refused in words",
+  async () => {
+    const page = await studio.visit("play");
+    await page.waitForSelector("cg-board piece");
+    await page.keyboard.press("f");
+    const input = page.getByLabel("File of a network, a game or puzzles");
+    const buffer = gzipSync("1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0\n");
+    await input.setInputFiles({ name: "mate.pgn.gz", mimeType: "application/gzip", buffer });
+    await waitForPlies(page, 5);
+    await page.locator(".cg-wrap.orientation-white").waitFor();
+    await page.getByText("Games are kept here").waitFor(); // none is
+    await input.setInputFiles({ name: "cat.png", mimeType: "image/png", buffer: Buffer.from("\x89PNG") });
+    await page.getByText(/^cat\.png: expected a network .*, a game .* or puzzles/).waitFor();
+    await page.context().close();
+  },
+);
+
 check("a network from a file takes a seat, and a broken one is refused in words", async () => {
   const page = await studio.visit("networks");
-  const buffer = readFileSync("nets/768x256.tnn");
+  const buffer = readFileSync(`nets/${NNUE}`);
   const input = page.getByLabel("Open a network file");
   await input.setInputFiles({ name: "mine.tnn", mimeType: "application/octet-stream", buffer });
   await page.getByText("mine.tnn is here").waitFor();
@@ -147,7 +199,10 @@ check("the analysis draws arrows in Play, and the gauge shows what it finds", as
   await waitForPlies(page, 4);
   await page.keyboard.press("l");
   await page.waitForSelector(".cg-shapes line", { state: "attached" }); // a level one has no height
-  assert.match((await page.locator(".gauge").getAttribute("aria-label")) ?? "", /^768x256.*White wins (9\d|100) %/);
+  assert.match(
+    (await page.locator(".gauge").getAttribute("aria-label")) ?? "",
+    new RegExp(`^${NNUE_NAME}.*White wins (9\\d|100) %`),
+  );
   await page.context().close();
 });
 

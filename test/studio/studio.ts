@@ -7,6 +7,7 @@ import { extname, join, normalize } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
+import type { ShippedNet } from "#models";
 import { ARGS, browserPath } from "../chromium.js";
 
 export { browserPath };
@@ -21,6 +22,11 @@ const TYPES: Record<string, string> = {
   ".webmanifest": "application/manifest+json",
   ".wasm": "application/wasm",
 };
+/** The network of the box that a first game is played against. */
+export const NNUE = (JSON.parse(readFileSync("nets/manifest.json", "utf8")) as ShippedNet[]).find(
+  ({ family }) => family === "nnue",
+)!.file;
+export const NNUE_NAME = NNUE.replace(/\.[a-z]+$/, "");
 const FOLDER = "/some/folder/";
 const SHOTS = "work/screenshots"; // not kept by git
 export const SIZES = {

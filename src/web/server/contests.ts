@@ -10,6 +10,7 @@ import {
   STATUS_SUFFIX,
   saveContestStatus,
 } from "#data";
+import { checkPlayer, parsePlayer } from "#engine";
 import type { ContestDetail, ContestGames, ContestSummary } from "../protocol/answers.js";
 import type { StartContest } from "../protocol/requests.js";
 import type { DataFiles } from "./data-files.js";
@@ -103,6 +104,7 @@ export class Contests {
       );
     if (spec.kind === "games")
       throw new UserError("CONTEST_KIND", "Here matches, tournaments and gauntlets are played.");
+    for (const player of spec.players) await this.check(player);
     await makeFolder(join(this.program.folder, HOME));
     const path = join(this.program.folder, HOME, name + STATUS_SUFFIX);
     await saveContestStatus(path, newStatus(spec, Date.now()));
@@ -114,6 +116,14 @@ export class Contests {
     }
     await this.look();
     return { id: name };
+  }
+
+  /** Refuses a player that is not there, before a contest of many games is begun with it. */
+  private async check(player: string): Promise<void> {
+    const spec = parsePlayer(player);
+    const isHere =
+      spec.kind === "network" && (await stat(resolve(this.program.folder, spec.network)).catch(() => false));
+    if (!isHere) await checkPlayer(player);
   }
 
   async resume(id: string): Promise<{ id: string }> {

@@ -141,6 +141,10 @@ test("bodies that are too large, no JSON or of another shape change nothing", as
     assert.equal((await refused(await api("contests", { method: "POST", body })))[0], 400, body);
   for (const spec of [{}, { ...MATCH, kind: "war" }, { ...MATCH, players: [] }, { ...MATCH, gmaes: 3 }])
     assert.deepEqual(await refused(await post("contests", { name: "a", spec })), [400, "DATA_SHAPE"]);
+  for (const player of ["nothing@ab", "random@ab", "nnue@none"]) {
+    const response = await post("contests", { name: "a", spec: { ...MATCH, players: ["random", player] } });
+    assert.match((await refused(response))[1], /^PLAYER_/, player);
+  }
   assert.deepEqual(await (await api("contests")).json(), { contests: [] });
 });
 

@@ -124,11 +124,11 @@ export class Analysis extends Store {
     );
   }
 
-  private start(place: number, watcher: Watcher, question: Question): void {
+  private start(place: number, watcher: Watcher, question: Question, isFirst = true): void {
     const stop = new AbortController();
     this.stops.push(stop);
     const hear = (report: Report) => {
-      if (stop.signal.aborted || report.lines.length === 0) return;
+      if (stop.signal.aborted || !hasOpinion(report)) return;
       noteChange(watcher, report);
       watcher.report = report;
       this.changed();
@@ -137,7 +137,14 @@ export class Analysis extends Store {
     this.watch(place, watcher, question, wish, { signal: stop.signal, onReport: hear })
       .then((thought) => {
         hear(thought);
-        watcher.isDone = !stop.signal.aborted;
+        if (stop.signal.aborted) return;
+        // The time of a first search may all go into loading the network; the second finds it there.
+        if (!watcher.report && isFirst) {
+          this.start(place, watcher, question, false);
+          return;
+        }
+        watcher.isDone = true;
+        if (!watcher.report) watcher.trouble = "It had no time to look at this position: this machine is very busy.";
       })
       .catch((error: unknown) => {
         if (!stop.signal.aborted) watcher.trouble = messageOf(error);
@@ -147,6 +154,9 @@ export class Analysis extends Store {
       });
   }
 }
+
+/** A tree that was not looked into yet has a line for each move, but no opinion; where there is one move only, none is needed. */
+const hasOpinion = ({ lines, nodes }: Report): boolean => lines.length > 0 && (nodes !== 0 || lines.length === 1);
 
 function noteChange(watcher: Watcher, report: Report): void {
   const [from, to] = [watcher.report?.lines[0]?.pv[0], report.lines[0].pv[0]];

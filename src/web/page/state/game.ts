@@ -101,6 +101,7 @@ export class PlayedGame extends Store {
     this.head = endOf(tree.current);
     this.clock = undefined;
     this.seats = { white: HUMAN, black: HUMAN };
+    this.orientation = "white";
     this.trouble = undefined;
     this.paused = false;
     this.ending = result === "*" ? undefined : { result, reason: tags.get("Termination") ?? "as recorded" };

@@ -2,9 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "vitest";
 import { parseUci } from "#chess";
-import { Puzzles, PuzzleTry, parsePuzzles } from "./puzzles.js";
+import { MOST_PUZZLES, Puzzles, PuzzleTry, takePuzzles } from "./puzzles.js";
 
-const box = parsePuzzles(readFileSync(new URL("../assets/puzzles.csv", import.meta.url), "utf8"), "puzzles.csv");
+async function* linesOf(text: string): AsyncGenerator<string> {
+  yield* text.split("\n");
+}
+const file = readFileSync(new URL("../assets/puzzles.csv", import.meta.url), "utf8");
+const box = await takePuzzles(linesOf(file), "puzzles.csv");
 
 test("the puzzles of the box are all solved by their solutions", () => {
   assert.ok(box.length > 300);
@@ -31,6 +35,23 @@ test("a wrong move fails the puzzle once, a right one afterwards still solves it
   assert.equal(puzzles.progress.rating, rating);
 });
 
+test("the moves of a puzzle that is over can be walked through, and only then", () => {
+  const puzzles = new Puzzles(undefined);
+  puzzles.load(box.slice(0, 1), "test");
+  const { current } = puzzles;
+  assert.ok(current);
+  const asked = current.tree.current;
+  puzzles.go(asked.parent);
+  assert.equal(current.tree.current, asked);
+  puzzles.solution();
+  const last = current.tree.current;
+  assert.equal(last.ply, box[0].moves.length);
+  puzzles.go(last.parent);
+  assert.equal(current.tree.current.ply, last.ply - 1);
+  puzzles.go(current.tree.root); // before the opponent's move there is nothing to see
+  assert.equal(current.tree.current.ply, last.ply - 1);
+});
+
 test("rating, theme and failures choose among the puzzles", () => {
   const puzzles = new Puzzles(undefined);
   puzzles.load(box, "test");
@@ -43,6 +64,21 @@ test("rating, theme and failures choose among the puzzles", () => {
   assert.equal(puzzles.current, undefined);
 });
 
-test("a file that is no list of puzzles is refused in words", () => {
-  assert.throws(() => parsePuzzles("a,b\n1,2", "x.csv"), /x\.csv: the first line is "a,b"/);
+test("a file that is no list of puzzles is refused in words", async () => {
+  await assert.rejects(takePuzzles(linesOf("a,b\n1,2"), "x.csv"), /x\.csv, line 1: "a,b" is no puzzle/);
+  await assert.rejects(takePuzzles(linesOf(""), "x.csv"), /x\.csv: there is no puzzle/);
+});
+
+test("of a file with millions, so many are taken as a browser can hold, and the rest is not read", async () => {
+  const [head, first] = file.split("\n");
+  let read = 0;
+  async function* endless() {
+    yield head;
+    for (;;) {
+      read++;
+      yield first;
+    }
+  }
+  assert.equal((await takePuzzles(endless(), "x.csv")).length, MOST_PUZZLES);
+  assert.equal(read, MOST_PUZZLES);
 });

@@ -1,41 +1,26 @@
+import { type Puzzle as RatedPuzzle, readPuzzles } from "#arena";
 import { UserError } from "#base";
 import { formatUci, type Move, type Position, parseFen, parseUci } from "#chess";
 import { Store } from "./store.js";
-import { GameTree } from "./tree.js";
+import { GameTree, type MoveNode } from "./tree.js";
 
 /** A puzzle of Lichess: the first move is the opponent's, then solver and opponent take turns. */
-export interface Puzzle {
-  id: string;
-  fen: string;
-  moves: readonly string[]; // in UCI
-  rating: number;
-  themes: readonly string[];
+export interface Puzzle extends Omit<RatedPuzzle, "line"> {
+  rating: number; // 1500 if the file does not say
 }
 
-/** Reads Lichess' CSV, whose first line names the columns. */
-export function parsePuzzles(text: string, name: string): Puzzle[] {
-  const [head = "", ...lines] = text.split(/\r?\n/);
-  const columns = head.split(",");
-  if (!columns.includes("FEN") || !columns.includes("Moves"))
-    throw new UserError(
-      "PUZZLE_COLUMNS",
-      `${name}: the first line is "${head.slice(0, 60)}", expected the columns PuzzleId,FEN,Moves,Rating,Themes of Lichess.`,
-    );
-  const at = Object.fromEntries(columns.map((column, i) => [column, i]));
-  return lines.flatMap((line) => {
-    const cells = line.split(",");
-    const moves = (cells[at["Moves"]] ?? "").split(" ").filter(Boolean);
-    if (moves.length < 2) return [];
-    return [
-      {
-        id: cells[at["PuzzleId"]] ?? "",
-        fen: cells[at["FEN"]],
-        moves,
-        rating: Number(cells[at["Rating"]]) || 1500,
-        themes: (cells[at["Themes"]] ?? "").split(" ").filter(Boolean),
-      },
-    ];
-  });
+/** Puzzles taken from one file. Lichess publishes millions in random order; more than these nobody solves in a browser. */
+export const MOST_PUZZLES = 20_000;
+
+/** The first puzzles of Lichess' CSV; a text that is none is refused in words. */
+export async function takePuzzles(lines: AsyncIterable<string>, name: string): Promise<Puzzle[]> {
+  const taken: Puzzle[] = [];
+  for await (const { line: _, rating = 1500, ...puzzle } of readPuzzles(lines, name)) {
+    taken.push({ ...puzzle, rating });
+    if (taken.length === MOST_PUZZLES) break;
+  }
+  if (taken.length === 0) throw new UserError("PUZZLES_EMPTY", `${name}: there is no puzzle in this file.`);
+  return taken;
 }
 
 export type PuzzleState = "solving" | "solved" | "failed";
@@ -45,6 +30,7 @@ export class PuzzleTry {
   readonly tree: GameTree;
   state: PuzzleState = "solving";
   clean = true; // without hint, solution or mistake
+  isOver = false; // every move was found or shown; then they can be walked through
 
   constructor(readonly puzzle: Puzzle) {
     this.tree = new GameTree(parseFen(puzzle.fen));
@@ -71,8 +57,10 @@ export class PuzzleTry {
     }
     const isLast = this.tree.current.ply + 1 >= this.puzzle.moves.length || isMate(position, move);
     this.tree.play(move);
-    if (isLast) this.state = "solved";
-    else this.reply();
+    if (isLast) {
+      this.state = "solved";
+      this.isOver = true;
+    } else this.reply();
     return true;
   }
 
@@ -81,6 +69,7 @@ export class PuzzleTry {
     this.clean = false;
     while (this.expected !== undefined) this.reply();
     this.state = "failed";
+    this.isOver = true;
   }
 
   private reply(): void {
@@ -197,6 +186,13 @@ export class Puzzles extends Store {
   solution(): void {
     this.current?.show();
     this.count(false);
+    this.changed();
+  }
+
+  /** Shows the position after a move of a puzzle that is over; before the first and after the last there is nothing. */
+  go(node: MoveNode | undefined): void {
+    if (!this.current?.isOver || !node || node.ply === 0) return;
+    this.current.tree.go(node);
     this.changed();
   }
 

@@ -1,6 +1,6 @@
 // The page's state, put together: one of each for all views.
 
-import { messageOf } from "#base";
+import { messageOf, openBytes, readLines } from "#base";
 import { COLORS } from "#chess";
 import type { ShippedNet } from "#models";
 import puzzleFile from "../assets/puzzles.csv?url";
@@ -13,7 +13,7 @@ import { Analysis } from "../state/analysis.js";
 import { PlayedGame } from "../state/game.js";
 import { type NetworkEntry, Networks, playerText, searchesOf } from "../state/networks.js";
 import { formatTree, parseTree } from "../state/pgn.js";
-import { Puzzles, parsePuzzles } from "../state/puzzles.js";
+import { Puzzles, takePuzzles } from "../state/puzzles.js";
 import { Review } from "../state/review.js";
 import { SavedGames } from "../state/saved.js";
 import { humanColor, type NetworkSeat, type Seat, type Seats } from "../state/seats.js";
@@ -164,7 +164,7 @@ game.subscribe(({ tree, ending, seats, event, tags }) => {
   } catch {
     // Without room the game is only lost by a reload; a finished one says so.
   }
-  if (!ending || tags.has("White")) return; // a game that came as PGN is somewhere already
+  if (!ending || event.kind !== "end" || tags.has("White")) return; // a game that came as PGN is somewhere already
   try {
     saved.save({
       id: keptId,
@@ -204,8 +204,7 @@ export const puzzles = new Puzzles(localStorage);
 /** The puzzles of the box, unless others were dropped. */
 export async function loadPuzzles(): Promise<void> {
   if (puzzles.all.length > 0) return;
-  const response = await fetch(puzzleFile);
-  puzzles.load(parsePuzzles(await response.text(), "puzzles.csv"), "from the box");
+  puzzles.load(await takePuzzles(readLines(await openBytes(puzzleFile), "puzzles.csv"), "puzzles.csv"), "from the box");
 }
 
 export const review = new Review();
