@@ -3,7 +3,7 @@ import { type ByteSource, concatBytes, createOutput, openBytes, type Pending, re
 import { core } from "#chess";
 import { BagReader, BagWriter } from "./bagz.js";
 import { encodeChunk, readBinpackBytes } from "./binpack.js";
-import { createRecords, formatOf, openRecords } from "./open.js";
+import { createRecords, formatOf, openRecords, refuseOtherRecords } from "./open.js";
 import { readPackedBytes } from "./packed-sfen.js";
 import { badRecord, type DataRecord } from "./record.js";
 import { sidecarOf, withSidecar } from "./sidecar.js";
@@ -121,6 +121,7 @@ async function* bagBatches(reader: BagReader, count: (records: number) => void):
 /** Opens a file of records by its name, for reading them as bytes. Any damage is an error. */
 export async function openRawRecords(path: string): Promise<RawReader> {
   const format = formatOf(path);
+  if (format !== undefined) await refuseOtherRecords(path, format);
   if (format === "bin" || format === "binpack" || format === "jsonl") {
     const source = await openBytes(path);
     const batches =
