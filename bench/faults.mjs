@@ -32,29 +32,41 @@ const times = Number(values.times);
 const random = new Random(Number(values.seed));
 const file = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const main = file("dist/cli/main.js");
+const PAGE = 4096; // bytes; a file of a tmpfs takes whole ones
 const NOBODY = 65534; // root may write anywhere, so it becomes somebody else
 
 /** PGN without what the clock says: dates, durations, comments with times. */
 const untimed = (bytes) => Buffer.from(String(bytes).replace(/^\[(Date|UTC\w+|GameDuration|GameStartTime|GameEndTime) .*\n/gm, "").replace(/ ?\d+(\.\d+)?s(?=[,}])/g, "")); // biome-ignore format: one thought
 
-const RUN = ["--set", "epochs=6", "epochPositions=20000", "batchSize=256", "threads=1"];
+// Small, so that fifty kills of each take minutes: what can be lost does not depend on the size.
+const RUN = ["--set", "epochs=3", "epochPositions=2000", "batchSize=64", "threads=1"];
+const GAMES = ["--games", "4", "--nodes", "100", "--max-moves", "20"];
+const LEARN = `search: mcts
+generations: 2
+train: { family: residual, size: tiny, width: 8, blocks: 1, batchSize: 32, learningRate: 0.005, threads: 1 }
+selfplay: { games: 3, nodes: 4, adjudication: { maxMoves: 8 } }
+replay: { minimum: 10 }
+match: { nodes: 1, adjudication: { maxMoves: 8 } }
+gate: { games: 2 }
+ladder: { games: 2, players: [random] }
+`;
 /** What is run, what it writes, and how it is run again. */
 const JOBS = {
   "data import": { args: ["games.pgn", "-o", "out.bin", "--value", "eval"], out: ["out.bin"] },
   "data convert": { args: ["in.bin", "-o", "out.jsonl"], out: ["out.jsonl"] },
   "data shuffle": { args: ["in.bin", "-o", "out.bin"], out: ["out.bin"] },
-  "data split": { args: ["in.bin", "-o", "out.bin", "--share", "0.4"], out: ["out.bin", "out.validation.bin"] },
+  "data split": { args: ["in.bin", "-o", "out.bin", "--share", "0.2"], out: ["out.bin", "out.validation.bin"] },
   "data filter": { args: ["in.bin", "-o", "out.bin", "--ply", "4,400"], out: ["out.bin"] },
   "data dedupe": { args: ["in.bin", "-o", "out.bin"], out: ["out.bin"] },
   "data distil": { args: ["in.bin", "-o", "out.bin", "--net", file("nets/768x256.tnn")], out: ["out.bin"] },
   "data label": { args: ["few.jsonl", "-o", "out.bin", "--engine", "builtin@ab", "--nodes", "300"], out: ["out.bin"] },
   "data variations": { args: ["few.jsonl", "-o", "out.jsonl", "--player", "builtin@ab", "--nodes", "300"], out: ["out.jsonl"] }, // biome-ignore format: a row
-  "data generate": { args: ["builtin@ab", "-o", "out.pgn", "--games", "12", "--nodes", "200", "--max-moves", "40"], out: ["out.pgn"], resume: ["--resume"], same: untimed }, // biome-ignore format: a row
-  selfplay: { args: ["nnue@ab", "-o", "out.bin", "--games", "12", "--nodes", "200", "--max-moves", "40"], out: ["out.bin"] }, // biome-ignore format: a row
-  train: { args: ["nnue-tiny", "--data", "in.bin", "--run", "out", ...RUN], out: ["out/epoch_006/model.safetensors"], begun: "out/config.json", again: ["train", "--resume", "--run", "out"] }, // biome-ignore format: a row
-  learn: { args: [file("recipes/learn-tiny.yaml"), "--run", "out"], out: ["out/generations/002/network/model.safetensors"], begun: "out/state.json", again: ["learn", "--resume", "--run", "out"] }, // biome-ignore format: a row
-  match: { args: ["nnue@ab", "builtin@ab", "--games", "12", "--nodes", "200", "--max-moves", "40", "--pgn", "out.pgn"], out: ["out.pgn"], resume: ["--resume"], same: untimed }, // biome-ignore format: a row
-  tournament: { args: ["nnue@ab", "builtin@ab", "random", "--rounds", "2", "--nodes", "200", "--max-moves", "40", "--pgn", "out.pgn"], out: ["out.pgn"], resume: ["--resume"], same: untimed }, // biome-ignore format: a row
+  "data generate": { args: ["builtin@ab", "-o", "out.pgn", ...GAMES], out: ["out.pgn"], resume: ["--resume"], same: untimed }, // biome-ignore format: a row
+  selfplay: { args: ["nnue@ab", "-o", "out.bin", ...GAMES], out: ["out.bin"] }, // biome-ignore format: a row
+  train: { args: ["nnue-tiny", "--data", "in.bin", "--run", "out", ...RUN], out: ["out/epoch_003/model.safetensors"], begun: "out/config.json", again: ["train", "--resume", "--run", "out"] }, // biome-ignore format: a row
+  learn: { args: ["learn.yaml", "--run", "out"], out: ["out/generations/002/network/model.safetensors"], begun: "out/state.json", again: ["learn", "--resume", "--run", "out"] }, // biome-ignore format: a row
+  match: { args: ["nnue@ab", "builtin@ab", ...GAMES, "--pgn", "out.pgn"], out: ["out.pgn"], resume: ["--resume"], same: untimed }, // biome-ignore format: a row
+  tournament: { args: ["nnue@ab", "builtin@ab", "random", "--rounds", "1", "--nodes", "100", "--max-moves", "20", "--pgn", "out.pgn"], out: ["out.pgn"], resume: ["--resume"], same: untimed }, // biome-ignore format: a row
   export: { args: [file("nets/768x256.tnn"), "out.raw"], out: ["out.raw"] },
   report: { args: ["run", "-o", "out.html"], out: ["out.html"], same: (bytes) => Buffer.from([bytes.length > 1000 ? 1 : 0]) }, // biome-ignore format: a row
 };
@@ -73,11 +85,12 @@ function must(...args) {
 /** Games, records of them, and a run. */
 function prepare(jobs) {
   const games = String(gunzipSync(readFileSync(file("games/lichess.pgn.gz"))));
-  writeFileSync(join(source, "games.pgn"), games.slice(0, games.indexOf("[Event ", games.length * 0.4)));
+  writeFileSync(join(source, "games.pgn"), games.slice(0, games.indexOf("[Event ", 60_000)));
   must("data", "import", "games.pgn", "-o", "in.bin", "--value", "eval");
   must("data", "convert", "in.bin", "-o", "all.jsonl");
   const lines = readFileSync(join(source, "all.jsonl"), "utf8").split("\n");
-  writeFileSync(join(source, "few.jsonl"), `${lines.slice(0, 400).join("\n")}\n`);
+  writeFileSync(join(source, "few.jsonl"), `${lines.slice(0, 60).join("\n")}\n`);
+  writeFileSync(join(source, "learn.yaml"), LEARN);
   if (jobs.includes("report")) must("train", "nnue-tiny", "--data", "in.bin", "--run", "run", "--set", "epochs=1", "epochPositions=4096", "batchSize=256", "threads=1"); // biome-ignore format: a row
 }
 
@@ -120,6 +133,12 @@ const same = (a, b) => a.join() === b.join();
 const litter = (folder) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".part"));
 
+/** What a folder takes on a small disk, without the inputs, which are links. */
+const pagesIn = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { path, name }) => sum + Math.ceil(statSync(join(path, name)).size / PAGE), 0);
+
 /** What is wrong with how a command ended that could not do its work. */
 function badEnd({ code, signal, stderr }) {
   if (code !== 1) return `ended with ${code ?? signal}: ${stderr.slice(-300)}`;
@@ -155,8 +174,9 @@ const FAULT = {
     leaveOld(name, folder);
     const kilobytes = Math.max(1, Math.floor(reference.bytes / 2048));
     if (values.tmpfs) {
-      const bytes = Math.max(4096, Math.floor(reference.bytes / 2 / 4096) * 4096) + 8192; // with room for what was there
-      spawnSync("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", folder]);
+      const old = replaces(name) ? JOBS[name].out.length : 0; // pages that hold what was there
+      const pages = Math.max(1, reference.pages >> 1) + old;
+      spawnSync("mount", ["-t", "tmpfs", "-o", `size=${pages * PAGE}`, "tmpfs", folder]);
       for (const input of readdirSync(source)) symlinkSync(join(source, input), join(folder, input));
       leaveOld(name, folder);
     }
@@ -246,7 +266,7 @@ for (const name of jobs) {
   const result = resultOf(name, folder);
   if (whole.code !== 0 || result.includes("none")) throw new Error(`${name} does not work undisturbed: ${whole.stderr} ${result.map((r) => r.length)} ${readdirSync(folder, { recursive: true })}`); // biome-ignore format: one thought
   const bytes = Math.max(...JOBS[name].out.map((path) => statSync(join(folder, path)).size));
-  const reference = { ms: whole.ms, result, bytes };
+  const reference = { ms: whole.ms, result, bytes, pages: pagesIn(folder) };
   rmSync(folder, { recursive: true });
   for (const fault of faults) {
     const outcome = await FAULT[fault](name, reference);

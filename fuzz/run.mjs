@@ -8,7 +8,8 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { Random } from "#base";
 import { TARGETS } from "./targets.mjs";
 
-const PATIENCE_MS = 30_000; // for one input; a machine may have much else to do
+const PATIENCE_MS = 30_000; // of the processor's time, for one input: on the clock, a machine with much else to do looks like a hang
+const LOOK_MS = 1_000;
 const HEAP_MB = 512;
 const YOUNG_MB = 64; // a thread has little by default, and is collected all the time
 
@@ -56,18 +57,26 @@ function watch(job) {
       workerData: { ...job, at },
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB },
     });
+    let finished = false;
     const finish = (line, good) => {
+      if (finished) return;
+      finished = true;
       clearInterval(timer);
       console.log(JSON.stringify(line));
       worker.terminate().then(() => resolve(good));
     };
     let last = -1; // none yet: corpora are being made
+    let since = process.cpuUsage(); // when that input began
     const timer = setInterval(() => {
       const now = Atomics.load(at, 0);
-      if (now === last && now >= 0) finish({ target: job.target, seed: job.seed, i: now, error: "hangs" }, false);
+      const { user, system } = process.cpuUsage(since); // microseconds
+      if (now !== last) since = process.cpuUsage();
+      else if (now >= 0 && user + system > PATIENCE_MS * 1000)
+        finish({ target: job.target, seed: job.seed, i: now, error: "hangs" }, false);
       last = now;
-    }, PATIENCE_MS);
+    }, LOOK_MS);
     worker.on("message", ({ failure, result }) => finish(failure ?? result, failure === undefined));
+    worker.on("exit", () => finish({ target: job.target, seed: job.seed, i: Atomics.load(at, 0), error: "waits for ever" }, false)); // biome-ignore format: one thought
     worker.on("error", (error) =>
       finish({ target: job.target, seed: job.seed, i: Atomics.load(at, 0), error: error.stack }, false),
     );

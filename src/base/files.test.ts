@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, test } from "vitest";
 import {
+  commitAll,
   createOutput,
   decompress,
   Output,
@@ -225,6 +226,23 @@ test("a file has its name only after commit, and replaces the old one whole", as
   await given.abort();
   await writeFile(at("out/c.txt"), "c");
   assert.deepEqual(readdirSync(at("out")), ["a.txt", "c.txt"]);
+});
+
+test("files that belong together get their names only when all of them are whole", async () => {
+  mkdirSync(at("both"));
+  writeFileSync(at("both/a.txt"), "old");
+  const a = await createOutput(at("both/a.txt"));
+  await a.write("new");
+  const late = { finish: () => Promise.reject(new Error("no room")), async commit() {}, async abort() {} };
+  await assert.rejects(commitAll([a, late]), /no room/);
+  assert.equal(readFileSync(at("both/a.txt"), "utf8"), "old");
+  await a.abort();
+  assert.deepEqual(readdirSync(at("both")), ["a.txt"]);
+  const again = await createOutput(at("both/a.txt"));
+  await again.write("new");
+  await commitAll([again, await createOutput(at("both/b.txt"))]);
+  assert.equal(readFileSync(at("both/a.txt"), "utf8"), "new");
+  assert.deepEqual(readdirSync(at("both")), ["a.txt", "b.txt"]);
 });
 
 test("what a killed process left half written is removed by the next that writes there; what others write stays", async () => {

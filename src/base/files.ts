@@ -149,14 +149,27 @@ export const randomBytes = (bytes: Uint8Array): RandomBytes => ({
 
 const GATHERED = 256 * 1024; // bytes collected before they are handed to the disk
 
+/** What is written but not yet seen under its name: `finish`, which may find no room, comes before `commit`. */
+export interface Pending {
+  finish(): Promise<void>;
+  commit(): Promise<void>;
+  abort(): Promise<void>;
+}
+
+/** Names files that belong together only when all of them are whole on the disk, in the given order. */
+export async function commitAll(files: readonly Pending[]): Promise<void> {
+  for (const file of files) await file.finish();
+  for (const file of files) await file.commit();
+}
+
 /**
  * A file on its way to the disk. Nothing is seen under its name before `commit`; after `abort`, or if a write fails,
  * nothing is left of it. A name that ends in .gz or .zst is compressed.
  */
-export class Output {
+export class Output implements Pending {
   private gathered = new Uint8Array(GATHERED);
   private length = 0;
-  private state: "open" | "done" | "failed" = "open";
+  private state: "open" | "finished" | "done" | "failed" = "open";
   /** Bytes given to `write`. */
   bytesWritten = 0;
 
@@ -179,6 +192,7 @@ export class Output {
   }
 
   private async flush(more?: Uint8Array): Promise<void> {
+    if (this.state !== "open") throw new Error(`internal: ${this.path} was written to after it was ${this.state}`);
     const full = this.gathered.subarray(0, this.length);
     this.gathered = new Uint8Array(GATHERED);
     this.length = 0;
@@ -189,7 +203,6 @@ export class Output {
   }
 
   private async attempt(work: () => Promise<void>): Promise<void> {
-    if (this.state !== "open") throw new Error(`internal: ${this.path} was written to after it was ${this.state}`);
     try {
       await work();
     } catch (error) {
@@ -198,11 +211,18 @@ export class Output {
     }
   }
 
-  /** Flushes all to the disk and gives the file its name. */
-  async commit(): Promise<void> {
+  /** Flushes all to the disk. Nothing more can be written. */
+  async finish(): Promise<void> {
+    if (this.state === "finished") return;
     await this.flush();
+    await this.attempt(() => this.raw.finish());
+    this.state = "finished";
+  }
+
+  /** Finishes, and gives the file its name. */
+  async commit(): Promise<void> {
+    await this.finish();
     await this.attempt(async () => {
-      await this.raw.finish();
       if (this.path !== "-") await platform.rename(this.temporary, this.path);
     });
     this.state = "done";
@@ -210,7 +230,7 @@ export class Output {
 
   /** Gives up: the file is removed. Does nothing after `commit` or a failure. */
   async abort(): Promise<void> {
-    if (this.state !== "open") return;
+    if (this.state === "done" || this.state === "failed") return;
     this.state = "failed";
     await this.raw.discard();
     if (this.path !== "-") await platform.remove(this.temporary);
@@ -255,8 +275,8 @@ export const renameFile = (from: string, to: string): Promise<void> => platform.
 /** Deletes a file; says nothing if there is none. */
 export const removeFile = (path: string): Promise<void> => platform.remove(path);
 
-/** Writes a whole file at once, all or nothing. */
-export async function writeFile(path: string, content: Uint8Array | string): Promise<void> {
+/** A whole file that is yet to get its name. */
+export async function prepareFile(path: string, content: Uint8Array | string): Promise<Output> {
   const output = await createOutput(path);
   try {
     await output.write(content);
@@ -264,8 +284,12 @@ export async function writeFile(path: string, content: Uint8Array | string): Pro
     await output.abort();
     throw error;
   }
-  await output.commit();
+  return output;
 }
+
+/** Writes a whole file at once, all or nothing. */
+export const writeFile = async (path: string, content: Uint8Array | string): Promise<void> =>
+  (await prepareFile(path, content)).commit();
 
 /** Where a file of the folder nets/ is, the networks that come with the program. */
 export const shippedPath = (name: string): string => platform.shippedPath(name);

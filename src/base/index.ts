@@ -9,12 +9,15 @@ export { concatBytes } from "./bytes.js";
 export { assert, messageOf, UserError } from "./errors.js";
 export {
   type ByteSource,
+  commitAll,
   createOutput,
   decompress,
   Output,
   openBytes,
   openRandom,
   openZip,
+  type Pending,
+  prepareFile,
   randomBytes,
   readBytes,
   readText,

@@ -1,4 +1,4 @@
-import { openBytes, UserError, WorkerPool } from "#base";
+import { commitAll, openBytes, type Pending, UserError, WorkerPool } from "#base";
 import { core } from "#chess";
 import type { MoveTableName } from "#encodings";
 import {
@@ -87,7 +87,7 @@ export async function importGames(paths: readonly string[], to: string, options:
       if (!wantsMore) break;
     }
     if (collector.result.positions === 0) throw nothingKept(paths, collector.result);
-    for (const writer of writers.toReversed()) await writer.commit();
+    await commitAll(writers.toReversed());
     const { validation } = collector;
     return { ...collector.result, ...(targets[1] ? { validation: { path: targets[1], ...validation } } : {}) };
   } catch (error) {
@@ -143,11 +143,9 @@ function checkKind(path: string, kind: ImportKind, moves: MoveTableName | undefi
   }
 }
 
-interface Writer {
+interface Writer extends Pending {
   /** Takes rows of .bin records, or records. */
   write(rows: Uint8Array | DataRecord[]): Promise<void>;
-  commit(): Promise<void>;
-  abort(): Promise<void>;
 }
 
 async function createWriter(
@@ -161,6 +159,7 @@ async function createWriter(
     const writer = await createRawRecords(path, "packed", from);
     return {
       write: (rows) => writer.write({ bytes: rows as Uint8Array, ends: new Uint32Array(0) }),
+      finish: () => writer.finish(),
       commit: () => writer.commit(),
       abort: () => writer.abort(),
     };
@@ -169,6 +168,7 @@ async function createWriter(
   const writer = await createRecords(path, { kind: bagKind, moves });
   return {
     write: (rows) => writer.write(rows as DataRecord[]),
+    finish: () => writer.finish(),
     commit: () => writer.commit(),
     abort: () => writer.abort(),
   };

@@ -170,6 +170,17 @@ test("without games, positions with the same pawns stay together", async () => {
   }
 });
 
+test("a text that is called .bin is neither shuffled nor split, and what was there stays", async () => {
+  writeFileSync(file("readme.bin"), "# A program\n\nWords about it. ".repeat(40));
+  writeFileSync(file("old.bin"), "old");
+  const isText = (error: UserError) => error.code === "FILE_WRONG" && /this is a text file/.test(error.message);
+  const [from, to] = [file("readme.bin"), file("old.bin")];
+  await assert.rejects(shuffleRecords(from, to, { ...quiet, memoryBytes: 20_000, seed: 1 }), isText);
+  await assert.rejects(splitRecords(from, to, file("old.v.bin"), { ...quiet, share: 0.2, seed: 1 }), isText);
+  await assert.rejects(openRecords(from), isText);
+  assert.equal(readFileSync(to, "utf8"), "old");
+});
+
 test("a file that was shuffled, or knows no games, is not split", async () => {
   const path = await save("order.bin", RECORDS);
   await shuffleRecords(path, file("shuffled.bin"), { ...quiet, seed: 1, memoryBytes: 1e6 });

@@ -1,4 +1,4 @@
-import { Random, UserError } from "#base";
+import { commitAll, Random, UserError } from "#base";
 import { createRawRecords, type DataRecord, eachRecord, openRawRecords, type RawBatch, type RawForm } from "#formats";
 import { PawnChooser } from "./pawn-chooser.js";
 
@@ -65,7 +65,7 @@ export async function splitRecords(
     if (chooser.records === 0)
       throw new UserError("RECORDS_NONE", `${from}: there is no record in it, so nothing was written.`);
     chooser.check();
-    for (const writer of writers.reverse()) await writer.commit();
+    await commitAll(writers.reverse());
   } catch (error) {
     for (const writer of writers) await writer.abort();
     throw error;

@@ -72,11 +72,11 @@ export function recognise(bytes: Uint8Array): FileKind | undefined {
 }
 
 /** What a file is, whether it is compressed or not; undefined if that cannot be told, or if there is no such file. */
-export async function recogniseFile(path: string): Promise<FileKind | undefined> {
+export async function recogniseFile(path: string, tell = recognise): Promise<FileKind | undefined> {
   if (path === "-") return undefined;
   try {
     const file = await openRandom(path);
-    const raw = recognise(file.read(0, Math.min(HEAD, file.size)).slice());
+    const raw = tell(file.read(0, Math.min(HEAD, file.size)).slice());
     file.close();
     if (raw || file.size === 0) return raw; // a pipe has no size, and what is read from it is gone
     let head = new Uint8Array(0);
@@ -84,7 +84,7 @@ export async function recogniseFile(path: string): Promise<FileKind | undefined>
       head = new Uint8Array([...head, ...chunk.subarray(0, HEAD)]);
       if (head.length >= HEAD) break;
     }
-    return recognise(head);
+    return tell(head);
   } catch (error) {
     if (error instanceof UserError) return undefined; // what is wrong with it, its reader says better
     throw error;
@@ -101,15 +101,24 @@ const TEXT: FileKind = { name: "a text file", suffixes: ["txt", "md", "json", "y
 const isText = (bytes: Uint8Array): boolean =>
   bytes.length > 0 && bytes.subarray(0, HEAD).every((byte) => byte >= 32 || (byte >= 9 && byte <= 13));
 
+/** What bytes are where none of a text are expected. */
+const recogniseInBinary = (bytes: Uint8Array): FileKind | undefined =>
+  recognise(bytes) ?? (isText(bytes) ? TEXT : undefined);
+
 /** Refuses bytes of a binary file that plainly are something else than a file with one of these suffixes has. */
 export function refuseOtherBytes(bytes: Uint8Array, path: string, suffixes: readonly string[], expected: string): void {
-  const kind = recognise(bytes) ?? (isText(bytes) ? TEXT : undefined);
+  const kind = recogniseInBinary(bytes);
   if (kind && !kind.suffixes.some((suffix) => suffixes.includes(suffix))) throw wrongFile(path, kind, expected);
 }
 
-/** The same of a file, compressed or not. */
-export async function refuseOther(path: string, suffixes: readonly string[], expected: string): Promise<void> {
-  const kind = await recogniseFile(path);
+/** Refuses a file, compressed or not, that plainly is something else; a text too if a `binary` one is expected. */
+export async function refuseOther(
+  path: string,
+  suffixes: readonly string[],
+  expected: string,
+  { binary = false } = {},
+): Promise<void> {
+  const kind = await recogniseFile(path, binary ? recogniseInBinary : recognise);
   if (kind && !kind.suffixes.some((suffix) => suffixes.includes(suffix))) throw wrongFile(path, kind, expected);
 }
 

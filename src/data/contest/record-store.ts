@@ -1,3 +1,4 @@
+import { commitAll } from "#base";
 import { formatFen, formatUci, parseFen } from "#chess";
 import { createRecords, type DataRecord, type RecordWriter } from "#formats";
 import { hashGame } from "../select.js";
@@ -45,7 +46,7 @@ export class RecordStore implements GameStore {
   async close(): Promise<void> {}
 
   async commit(): Promise<void> {
-    for (const writer of this.writers.toReversed()) await writer.commit();
+    await commitAll(this.writers.toReversed());
   }
 
   async abort(): Promise<void> {

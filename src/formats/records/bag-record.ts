@@ -177,6 +177,7 @@ export async function createBag(
         if (full) await full;
       }
     },
+    finish: () => writer.finish(),
     commit: () => writer.commit(),
     abort: () => writer.abort(),
   };

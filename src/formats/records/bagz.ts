@@ -1,5 +1,14 @@
 // DeepMind's Bagz: docs/formats/bagz.md. Records of any kind in one or several files, found by their number.
-import { createOutput, type Output, openRandom, type RandomBytes, removeFile, UserError } from "#base";
+import {
+  commitAll,
+  createOutput,
+  type Output,
+  openRandom,
+  type Pending,
+  type RandomBytes,
+  removeFile,
+  UserError,
+} from "#base";
 import { explainShard, shardPaths } from "./shards.js";
 import { decodeFrame, encodeFrame } from "./zstd-frame.js";
 
@@ -180,8 +189,9 @@ export class BagReader {
  * Writes records of bytes. A sharded name spreads them evenly over its files, in order; as their number is known only at the
  * end, they wait in a file of their own until then.
  */
-export class BagWriter {
+export class BagWriter implements Pending {
   private readonly lengths: Uint32Array[] = []; // stored bytes of each record
+  private files: readonly Output[] = []; // once they are finished
   private count = 0;
 
   private constructor(
@@ -208,10 +218,13 @@ export class BagWriter {
     return this.output.write(stored);
   }
 
-  async commit(): Promise<void> {
+  async finish(): Promise<void> {
+    if (this.files.length > 0) return;
     if (this.shards.length === 1) {
       await this.writeIndex(this.output, 0, this.count);
-      return this.output.commit();
+      await this.output.finish();
+      this.files = [this.output];
+      return;
     }
     await this.output.commit();
     const written: Output[] = [];
@@ -232,7 +245,8 @@ export class BagWriter {
         at += bytes;
         first = end;
       }
-      for (const output of written) await output.commit();
+      for (const output of written) await output.finish();
+      this.files = written;
     } catch (error) {
       for (const output of written) await output.abort();
       throw error;
@@ -240,6 +254,11 @@ export class BagWriter {
       spool.close();
       await removeFile(this.output.path);
     }
+  }
+
+  async commit(): Promise<void> {
+    await this.finish();
+    await commitAll(this.files);
   }
 
   private lengthOf(record: number): number {
@@ -261,7 +280,7 @@ export class BagWriter {
     }
   }
 
-  abort(): Promise<void> {
-    return this.output.abort();
+  async abort(): Promise<void> {
+    for (const file of [this.output, ...this.files]) await file.abort();
   }
 }

@@ -152,6 +152,15 @@ export async function createBinpack(path: string, onBad: OnBad = throwBad): Prom
     length = 0;
     if (bytes.length > HEADER) await output.write(bytes);
   };
+  const finish = async () => {
+    try {
+      await flush();
+    } catch (error) {
+      await output.abort();
+      throw error;
+    }
+    await output.finish();
+  };
   return {
     get records() {
       return encoder.records - refused;
@@ -163,13 +172,9 @@ export async function createBinpack(path: string, onBad: OnBad = throwBad): Prom
         if (length >= CHUNK_RECORDS * RECORD_BYTES) await flush();
       }
     },
+    finish,
     async commit() {
-      try {
-        await flush();
-      } catch (error) {
-        await output.abort();
-        throw error;
-      }
+      await finish();
       await output.commit();
     },
     abort: () => output.abort(),

@@ -1,7 +1,7 @@
 // One JSON object a line, the readable twin of every other format: docs/formats/jsonl.md
 import { createOutput, openBytes, readLineBatches, UserError } from "#base";
 import { badRecord, type DataRecord, type OnBad, type RecordReader, type RecordWriter, throwBad } from "./record.js";
-import { readSidecar, sidecarOf, writeSidecar } from "./sidecar.js";
+import { formatSidecar, readSidecar, sidecarOf, withSidecar } from "./sidecar.js";
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -97,11 +97,8 @@ export async function createJsonl(path: string, moves?: string): Promise<RecordW
         written++;
       }
     },
-    async commit() {
-      // The sidecar first: a file of indices is never seen without it.
-      if (indices && moves !== undefined && path !== "-") await writeSidecar(path, moves);
-      await output.commit();
-    },
-    abort: () => output.abort(),
+    ...withSidecar(path, [output], () =>
+      indices && moves !== undefined && path !== "-" ? formatSidecar(moves) : undefined,
+    ),
   };
 }

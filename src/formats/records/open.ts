@@ -55,6 +55,11 @@ async function formatOrSurprise(path: string): Promise<RecordFormat> {
   return formatOrFail(path);
 }
 
+/** Refuses a file that plainly holds no records of the format its name promises. */
+export const refuseOtherRecords = (path: string, format: RecordFormat): Promise<void> =>
+  // Each record of these has a byte for the result of its game, which no text has.
+  refuseOther(path, EXTENSIONS[format], `records of the format ${format}`, { binary: format === "bin" || format === "bullet" }); // biome-ignore format: one thought
+
 /** Opens a file of records of any format, by its name. */
 export async function openRecords(
   path: string,
@@ -62,7 +67,7 @@ export async function openRecords(
 ): Promise<RecordReader> {
   const { moves, onBad } = options;
   const format = options.format ?? (await formatOrSurprise(path));
-  await refuseOther(path, EXTENSIONS[format], `records of the format ${format}`);
+  await refuseOtherRecords(path, format);
   switch (format) {
     case "jsonl":
       return openJsonl(path, { moves, onBad });

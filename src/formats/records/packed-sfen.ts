@@ -204,6 +204,7 @@ export async function createPacked(path: string, onBad: OnBad = throwBad): Promi
     async write(records) {
       for (const bytes of encoder.encode(records)) await output.write(bytes);
     },
+    finish: () => output.finish(),
     commit: () => output.commit(),
     abort: () => output.abort(),
   };

@@ -6,7 +6,7 @@ import { assert, createOutput, messageOf, type Output, openRandom, type RandomBy
 import { checkColumn, pageCompressors } from "./parquet-pages.js";
 import { badRecord, type DataRecord, type OnBad, type RecordReader, type RecordWriter, throwBad } from "./record.js";
 import { explainShard, shardPaths } from "./shards.js";
-import { readSidecar, writeSidecar } from "./sidecar.js";
+import { formatSidecar, readSidecar, withSidecar } from "./sidecar.js";
 
 const GROUP_ROWS = 65_536; // rows held in memory before they are written
 const MOST_VALUES = 1 << 26; // of one column in one group of rows, all of which is in memory at once
@@ -252,8 +252,19 @@ export async function createParquet(path: string, onBad: OnBad = throwBad, moves
     if (rows.length > 0) await tables[groups++ % tables.length].write(rows);
     rows = [];
   };
-  const abort = async () => {
-    for (const output of outputs) await output.abort();
+  const files = withSidecar(path, outputs, () => (moves === undefined ? undefined : formatSidecar(moves)));
+  let finished = false;
+  const finish = async () => {
+    if (finished) return;
+    try {
+      await flush();
+      for (const table of tables) await table.finish();
+      await files.finish();
+    } catch (error) {
+      await files.abort();
+      throw error;
+    }
+    finished = true;
   };
   const strayColumn = (row: DataRecord): string | undefined => {
     const extra = columns && Object.keys(row).find((name) => !columns?.some((column) => column.name === name));
@@ -275,17 +286,11 @@ export async function createParquet(path: string, onBad: OnBad = throwBad, moves
         if (rows.length === GROUP_ROWS) await flush();
       }
     },
+    finish,
     async commit() {
-      try {
-        await flush();
-        for (const table of tables) await table.finish();
-      } catch (error) {
-        await abort();
-        throw error;
-      }
-      if (moves !== undefined) await writeSidecar(path, moves);
-      for (const output of outputs) await output.commit();
+      await finish();
+      await files.commit();
     },
-    abort,
+    abort: files.abort,
   };
 }

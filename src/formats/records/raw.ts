@@ -1,11 +1,12 @@
 // Records as bytes: for work that moves records about without looking into them, such as shuffling.
-import { type ByteSource, concatBytes, createOutput, openBytes, readText, UserError, writeFile } from "#base";
+import { type ByteSource, concatBytes, createOutput, openBytes, type Pending, readText, UserError } from "#base";
 import { core } from "#chess";
 import { BagReader, BagWriter } from "./bagz.js";
 import { encodeChunk, readBinpackBytes } from "./binpack.js";
-import { createRecords, formatOf, openRecords } from "./open.js";
+import { createRecords, formatOf, openRecords, refuseOtherRecords } from "./open.js";
 import { readPackedBytes } from "./packed-sfen.js";
 import { badRecord, type DataRecord } from "./record.js";
+import { sidecarOf, withSidecar } from "./sidecar.js";
 
 const { RECORD_BYTES } = core;
 
@@ -30,10 +31,8 @@ export interface RawReader extends AsyncIterable<RawBatch> {
 }
 
 /** Writes records as their bytes; nothing is seen of the file before `commit`. */
-export interface RawWriter {
+export interface RawWriter extends Pending {
   write(batch: RawBatch): Promise<void>;
-  commit(): Promise<void>;
-  abort(): Promise<void>;
 }
 
 const encoder = new TextEncoder();
@@ -122,6 +121,7 @@ async function* bagBatches(reader: BagReader, count: (records: number) => void):
 /** Opens a file of records by its name, for reading them as bytes. Any damage is an error. */
 export async function openRawRecords(path: string): Promise<RawReader> {
   const format = formatOf(path);
+  if (format !== undefined) await refuseOtherRecords(path, format);
   if (format === "bin" || format === "binpack" || format === "jsonl") {
     const source = await openBytes(path);
     const batches =
@@ -197,6 +197,7 @@ export async function createRawRecords(path: string, form: RawForm, from: string
       async write(batch) {
         for (const record of eachRecord(batch)) await writer.add(record);
       },
+      finish: () => writer.finish(),
       commit: () => writer.commit(),
       abort: () => writer.abort(),
     };
@@ -207,6 +208,7 @@ export async function createRawRecords(path: string, form: RawForm, from: string
     return {
       write: (batch) =>
         writer.write([...eachRecord(batch)].map((line) => JSON.parse(decoder.decode(line)) as DataRecord)),
+      finish: () => writer.finish(),
       commit: () => writer.commit(),
       abort: () => writer.abort(),
     };
@@ -215,11 +217,13 @@ export async function createRawRecords(path: string, form: RawForm, from: string
   if (format === "bin") {
     return {
       write: async ({ bytes }) => output.write(bytes),
+      finish: () => output.finish(),
       commit: () => output.commit(),
       abort: () => output.abort(),
     };
   }
   if (format === "jsonl") {
+    const files = withSidecar(path, [output], () => sidecarText(from));
     return {
       async write({ bytes, ends }) {
         const text = new Uint8Array(bytes.length + ends.length);
@@ -231,11 +235,7 @@ export async function createRawRecords(path: string, form: RawForm, from: string
         });
         await output.write(text);
       },
-      async commit() {
-        await copySidecar(from, path);
-        await output.commit();
-      },
-      abort: () => output.abort(),
+      ...files,
     };
   }
   let held: Uint8Array[] = [];
@@ -251,14 +251,19 @@ export async function createRawRecords(path: string, form: RawForm, from: string
       await output.write(chunk);
     }
   };
+  const finish = async () => {
+    if (length > 0) await flush();
+    await output.finish();
+  };
   return {
     async write({ bytes }) {
       held.push(bytes.slice());
       length += bytes.length;
       if (length >= CHUNK_BYTES) await flush();
     },
+    finish,
     async commit() {
-      if (length > 0) await flush();
+      await finish();
       await output.commit();
     },
     abort: () => output.abort(),
@@ -266,10 +271,8 @@ export async function createRawRecords(path: string, form: RawForm, from: string
 }
 
 /** Move indices mean nothing without the name of their table, which stands beside the file. */
-async function copySidecar(from: string, to: string): Promise<void> {
-  const text = await readText(`${from}.meta.json`).catch((error: unknown) => {
+const sidecarText = (path: string): Promise<string | undefined> =>
+  readText(sidecarOf(path)).catch((error: unknown) => {
     if ((error as UserError).code === "FILE_MISSING") return undefined;
     throw error;
   });
-  if (text !== undefined) await writeFile(`${to}.meta.json`, text);
-}

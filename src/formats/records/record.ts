@@ -1,4 +1,4 @@
-import { UserError } from "#base";
+import { type Pending, UserError } from "#base";
 
 /**
  * One record of a data file, in the shape its JSON twin has. Which fields it has decides its kind:
@@ -101,11 +101,9 @@ export interface RecordReader extends AsyncIterable<DataRecord[]> {
 }
 
 /** A data file on its way to the disk; see Output of #base. */
-export interface RecordWriter {
+export interface RecordWriter extends Pending {
   /** Takes records in order. One that the format cannot hold goes to `onBad` and is left out. */
   write(records: readonly DataRecord[]): Promise<void>;
-  commit(): Promise<void>;
-  abort(): Promise<void>;
   /** Records taken so far. */
   readonly records: number;
 }

@@ -397,6 +397,36 @@ test("names tell formats", async () => {
   await assert.rejects(openRecords(at("x.csv")), fails("FORMAT_UNKNOWN", /x\.csv: its name/));
 });
 
+test("a finished file is whole, but has no name before commit", async () => {
+  const names = ["bin", "binpack", "plain", "bag", "bagz", "jsonl", "jsonl.gz", "parquet"].map(
+    (end) => `unnamed.${end}`,
+  );
+  const named = () => readdirSync(folder).filter((file) => /^unnamed/.test(file));
+  const begin = async (name: string) => {
+    const writer = await createRecords(at(name), { moves: "moves4672" });
+    await writer.write(/bag/.test(name) ? VALUES : name.includes("jsonl") ? [{ fen: START, move_index: 1 }] : SCORED);
+    return writer;
+  };
+  for (const name of [...names, "unnamed@2.bagz", "unnamed@2.parquet"]) {
+    const given = await begin(name);
+    await given.finish();
+    assert.deepEqual(named(), []);
+    await given.abort();
+    const writer = await begin(name);
+    await writer.finish();
+    await writer.commit();
+    const [before] = named();
+    const bytes = readFileSync(at(before));
+    await (await begin(name)).abort();
+    const again = await begin(name);
+    await again.commit();
+    assert.ok(readFileSync(at(before)).equals(bytes), name);
+    assert.equal((await readAll(at(name), { moves: "moves4672" })).length > 0, true);
+    for (const file of named()) rmSync(at(file));
+  }
+  assert.deepEqual(readdirSync(folder).filter((file) => file.endsWith(".part")), []); // biome-ignore format: short
+});
+
 test("an aborted file leaves nothing behind", async () => {
   for (const extension of ["bin", "binpack", "plain", "bag", "bagz", "jsonl", "parquet"]) {
     const writer = await createRecords(at(`gone.${extension}`));

@@ -28,6 +28,7 @@ export async function writeEach(
         written++;
       }
     },
+    finish: () => output.finish(),
     commit: () => output.commit(),
     abort: () => output.abort(),
   };
