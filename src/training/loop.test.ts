@@ -315,3 +315,18 @@ test("checkpoints are kept as often as asked, a callback ends a run, and another
     /stem\.weight has shape \[3, 3, 18, 8\], but .* \[3, 3, 18, 16\]/,
   );
 });
+
+test("data that fails while a step is computed ends the run by its own message, with what was saved kept", async () => {
+  const run = folder();
+  const failing = Object.create(data) as typeof data;
+  failing.batches = async function* (order) {
+    let given = 0;
+    for await (const batch of data.batches(order)) {
+      if (given++ === 10) throw new UserError("DATA_RECORD", "data.bin: record 320: it is damaged.");
+      yield batch;
+    }
+  };
+  await assert.rejects(train(recipe(), options(run, { data: failing })), /record 320: it is damaged/);
+  const resumed = await train(recipe(), options(run, { resume: true }));
+  assert.equal(resumed.stopped, "finished");
+});

@@ -208,7 +208,11 @@ class TrainingLoop {
     const { progress, options, stepsPerEpoch } = this;
     const { batchSize, saveSteps } = this.recipe.train;
     const source = batchesOfSteps(this.recipe, options.data, progress);
-    const nextBatches = async () => (await source.next()).value ?? [];
+    const nextBatches = () => {
+      const next = source.next().then(({ value }) => value ?? []);
+      next.catch(() => undefined); // a bad record is heard of when its step comes
+      return next;
+    };
     try {
       let pending = nextBatches();
       while (progress.epochStep < stepsPerEpoch) {

@@ -160,6 +160,16 @@ test("games that a network has judged give the same sequences, with its policy a
   }
 });
 
+test("a judged game that goes on longer without captures than a .bin file can tell is read like any other", async () => {
+  const records = SPECIAL.slice(0, 4);
+  const late = records.map((record) => ({ ...record, fen: record.fen.replace(/ \d+ (\d+)$/, " 130 $1") }));
+  const [plain, taught] = [await open(await saveTaught(records), 4), await open(await saveTaught(late), 4)];
+  const [{ value: wanted }, { value: found }] = await Promise.all(
+    [plain, taught].map((batches) => batches.batches({ size: 4 }).next()),
+  );
+  assert.deepEqual(found?.tokens, wanted?.tokens);
+});
+
 test("lines without policies, or none of games, are refused by name", async () => {
   const path = join(folder(), "moves.jsonl");
   const writer = await createRecords(path);

@@ -197,13 +197,22 @@ function parseLine(line: string, row: number): DataRecord {
   }
 }
 
+const LONGEST_CLOCK = 127; // half moves that a record of a .bin file can hold
+
+/** A FEN whose halfmove clock fits; nothing of a window tells it. */
+const withShortClock = (fen: string): string => {
+  const fields = fen.split(" ");
+  if (Number(fields[4]) <= LONGEST_CLOCK) return fen;
+  return [...fields.slice(0, 4), LONGEST_CLOCK, ...fields.slice(5)].join(" ");
+};
+
 /** The same as records of a .bin file, without their values. */
 function packRecords(records: readonly DataRecord[], firstRow: number, context: number): Uint8Array {
   const bytes = new Uint8Array(records.length * RECORD_BYTES);
   records.forEach(({ fen, move, value = 0 }, i) => {
     try {
       encodePacked(
-        { fen, move, score: 0, result: Math.round(value), ply: 0 },
+        { fen: withShortClock(fen), move, score: 0, result: Math.round(value), ply: 0 },
         bytes.subarray(i * RECORD_BYTES, (i + 1) * RECORD_BYTES),
       );
     } catch (error) {
