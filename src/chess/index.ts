@@ -13,6 +13,7 @@ export { COLORS, type Color, opposite, type Piece, ROLES, type Role } from "./pi
 export { materialAt, type Outcome, Position } from "./position.js";
 export { formatSan, parseSan } from "./san.js";
 export {
+  CERTAINTY,
   clampEvaluation,
   clampScore,
   expectedPoints,
@@ -23,6 +24,7 @@ export {
   movesToMate,
   PROBABILITY_SCALE_CP,
   parseScore,
+  preferenceOf,
   scoreOfProbability,
   scoreOfValue,
   VALUE_SCALE_CP,

@@ -13,6 +13,7 @@ import {
   mateScore,
   movesToMate,
   parseScore,
+  preferenceOf,
   scoreOfProbability,
   scoreOfValue,
   valueOfScore,
@@ -84,4 +85,11 @@ test("two pawns win the game at the start, and often not with few pieces left", 
 test("a move's value is centipawns or a mate, and nothing else", () => {
   assert.deepEqual([12, "#3", "#-2"].map(parseScore), [12, 31_995, -31_996]);
   for (const wrong of ["3", "#", "#1.5", "#x", null, undefined]) assert.equal(parseScore(wrong), undefined);
+});
+
+test("preferences tell won moves apart, and lost ones, as win probabilities hardly do", () => {
+  const [mate, ten, five] = [1, winProbability(1000), winProbability(500)].map((p) => preferenceOf(p, 0.1));
+  assert.ok(mate - ten > 0.3 && ten - five > 0.2, `${mate} ${ten} ${five}`);
+  assert.ok(Math.abs(preferenceOf(0, 0.1) + preferenceOf(1, 0.1) - 1) < 1e-9); // two sides of one scale
+  assert.equal(preferenceOf(0.3, 0), 0.3);
 });

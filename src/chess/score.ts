@@ -42,6 +42,18 @@ export const winProbability = (scoreCp: number): number => 0.5 + 0.5 * (2 / (1 +
 /** The score that a win probability stands for; infinite at 0 and 1. */
 export const scoreOfProbability = (probability: number): number => Math.log(probability / (1 - probability)) / SLOPE;
 
+/** Win probabilities nearer to 0 and 1 than this, beyond 2,500 centipawns, count as this in preferences. */
+export const CERTAINTY = 1e-4;
+
+/**
+ * How much a move is preferred to others, given its win probability: that, and `odds` times its log-odds, which still tell
+ * moves apart where all of them win or all lose.
+ */
+export const preferenceOf = (probability: number, odds: number): number => {
+  const p = Math.max(CERTAINTY, Math.min(1 - CERTAINTY, probability));
+  return p + odds * Math.log(p / (1 - p));
+};
+
 /** Centipawns k for which the value tanh(score / k) is 2 * winProbability - 1. */
 export const PROBABILITY_SCALE_CP = 2 / SLOPE;
 

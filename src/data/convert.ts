@@ -1,5 +1,5 @@
 import { UserError } from "#base";
-import { formatUci, parseFen, parseScore, parseUci, winProbability } from "#chess";
+import { formatUci, movesToMate, parseFen, parseScore, parseUci, preferenceOf, winProbability } from "#chess";
 import { MOVE_TABLES, type MoveTable, type MoveTableName } from "#encodings";
 import type { DataRecord, RecordKind } from "#formats";
 
@@ -38,25 +38,35 @@ function topOf({ fen, policy }: DataRecord, table: MoveTable | undefined): strin
   return moveOf(fen, index, Array.isArray(policy) ? MOVE_TABLES.moves4288 : table);
 }
 
-const POLICY_SCALE = 0.02; // win probability that makes a move e times as likely
+const POLICY_SCALE = 0.03; // preference that makes a move e times as likely: some 23 centipawns in balanced positions
+const POLICY_ODDS = 0.1;
+const MATE_DELAY = 0.015; // preference that a mate loses with every move it takes
+const SLOWEST_MATE = 20; // moves; what takes longer is no worse
+
+/** How much a move is preferred by its value: won positions still have better moves, and quick mates are the best. */
+function worthOf(value: number | string): number {
+  const mate = movesToMate(parseScore(value) ?? 0);
+  const delay = mate === undefined ? 0 : Math.sign(mate - 0.5) * Math.min(SLOWEST_MATE, Math.abs(mate)) * MATE_DELAY;
+  return preferenceOf(probabilityOf(value), POLICY_ODDS) - delay;
+}
 
 /** Shares of moves by their values, numbered by moves4672, and the value of the best. */
 function policyOf({ fen, moves }: DataRecord): DataRecord {
   const position = parseFen(fen);
-  const worth = Object.entries(moves!).map(([text, value]) => ({ text, probability: probabilityOf(value) }));
-  const best = Math.max(...worth.map(({ probability }) => probability));
-  const weights = worth.map(({ text, probability }) => {
+  const worth = Object.entries(moves!).map(([text, value]) => ({ text, preference: worthOf(value) }));
+  const best = Math.max(...worth.map(({ preference }) => preference));
+  const weights = worth.map(({ text, preference }) => {
     const move = parseUci(position, text);
     if (move === undefined) throw new UserError("CONVERT_MOVE", `${text} is no legal move of ${fen}.`);
     return {
       index: MOVE_TABLES.moves4672.encode(position, move),
-      weight: Math.exp((probability - best) / POLICY_SCALE),
+      weight: Math.exp((preference - best) / POLICY_SCALE),
     };
   });
   const sum = weights.reduce((total, { weight }) => total + weight, 0);
   const shares = weights.map(({ index, weight }) => [index, Number((weight / sum).toFixed(5))] as const);
   const policy = Object.fromEntries(shares.filter(([, share]) => share > 0));
-  return { fen, policy, value: Number((2 * best - 1).toFixed(4)) };
+  return { fen, policy, value: Number((2 * bestOf(moves!).win_prob - 1).toFixed(4)) };
 }
 
 const halfway = (value: number) => (value + 1) / 2;

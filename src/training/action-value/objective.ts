@@ -1,3 +1,4 @@
+import { CERTAINTY } from "#chess";
 import { bucketCentre, FEN_TOKENS } from "#encodings";
 import type { Moe } from "#models";
 import { balanceLoss, crossEntropy, histogram, input, type Tensor, twoHot } from "#tensor";
@@ -13,6 +14,7 @@ export interface ActionValueConfig {
   balanceWeight: number;
   rankingWeight: number;
   rankingScale: number;
+  rankingOdds: number;
 }
 
 interface ActionValueObjective extends Objective {
@@ -23,7 +25,7 @@ interface ActionValueObjective extends Objective {
 /** The distribution of the win probability of each move asked about. */
 export function actionValueObjective(
   network: Moe,
-  { queries, target, sigma, balanceWeight, rankingWeight, rankingScale }: ActionValueConfig,
+  { queries, target, sigma, balanceWeight, rankingWeight, rankingScale, rankingOdds }: ActionValueConfig,
 ): ActionValueObjective {
   const { buckets } = network.config;
   const shape = ["n", queries] as const;
@@ -44,7 +46,7 @@ export function actionValueObjective(
   const balances = routing.map(({ logits: routed, choices }) => balanceLoss(routed, choices));
   const balance = balances.reduce<Tensor | undefined>((sum, each) => (sum ? sum.add(each) : each), undefined);
   const learnt = mean(loss);
-  const ranking = rankingLoss(value, winProbability, weight, rankingScale);
+  const ranking = rankingLoss(value, winProbability, weight, { scale: rankingScale, odds: rankingOdds });
   const terms = rankingWeight > 0 ? learnt.add(ranking.mul(rankingWeight)) : learnt;
   return {
     loss: balance && balanceWeight > 0 ? terms.add(balance.mul(balanceWeight / balances.length)) : terms,
@@ -64,17 +66,21 @@ export function actionValueObjective(
   };
 }
 
+/** What `preferenceOf` of `chess` says of a number, of each element. */
+function preferences(probability: Tensor, odds: number): Tensor {
+  if (odds === 0) return probability;
+  const p = probability.clip(CERTAINTY, 1 - CERTAINTY);
+  return p.add(p.log().sub(p.neg().add(1).log()).mul(odds));
+}
+
 /**
- * Cross-entropy between two policies over the moves of a position, softmax(win probability / scale) of the truth and of
- * the network: buckets alone teach what a position is worth, not how its moves differ. All [queries, n].
+ * Cross-entropy between two policies over the moves of a position, softmax(preference / scale) of the truth and of the
+ * network: buckets alone teach what a position is worth, not how its moves differ. All [queries, n].
  */
-function rankingLoss(value: Tensor, truth: Tensor, weight: Tensor, scale: number): Tensor {
-  const [isMove, found, wanted] = [weight.greater(0.5), value, truth].map((x) => x.transpose()); // [n, queries]
-  const shares = wanted
-    .mul(1 / scale)
-    .logSoftmax(isMove)
-    .exp();
-  return crossEntropy(found.mul(1 / scale), isMove.where(shares, 0), isMove).mean();
+function rankingLoss(value: Tensor, truth: Tensor, weight: Tensor, by: { scale: number; odds: number }): Tensor {
+  const isMove = weight.greater(0.5).transpose(); // [n, queries]
+  const [found, wanted] = [value, truth].map((x) => preferences(x.transpose(), by.odds).mul(1 / by.scale));
+  return crossEntropy(found, isMove.where(wanted.logSoftmax(isMove).exp(), 0), isMove).mean();
 }
 
 function targetOf(

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import { kendallTau, Random } from "#base";
-import { formatFen, formatUci, parseFen, START_FEN, winProbability } from "#chess";
+import { formatFen, formatUci, parseFen, preferenceOf, START_FEN, winProbability } from "#chess";
 import { bucketCentre, bucketOf, MOVE_TABLES } from "#encodings";
 import { createRecords } from "#formats";
 import { encodeActionInput, MOE, MOE_SIZES, Moe, type MoeConfig } from "#models";
@@ -188,15 +188,15 @@ test("the loss is what is learnt plus the weighed balance, averaged over the lay
 });
 
 test("the ranking term compares the policies that true and found values make, over the moves that are there", async () => {
-  const [weight, scale] = [0.5, 0.1];
-  const settings = { ...SETTINGS, balanceWeight: 0, rankingWeight: weight, rankingScale: scale };
+  const [weight, scale, odds] = [0.5, 0.1, 0.2];
+  const settings = { ...SETTINGS, balanceWeight: 0, rankingWeight: weight, rankingScale: scale, rankingOdds: odds };
   const net = new Moe(tiny, new Random(2));
   const batch = await firstBatch(await sourceOf(randomLines(6, 5, 4))); // 5 moves in room for 8
   const judge = await Session.open(exportOnnx({ value: actionValueObjective(net, settings).judged.predicted }));
   const found = (await judge.run({ tokens: batch.tokens, actions: batch.actions })).value.data as Float32Array;
   await judge.close();
   const policy = (values: readonly number[]) => {
-    const powers = values.map((value) => Math.exp(value / scale));
+    const powers = values.map((value) => Math.exp(preferenceOf(value, odds) / scale));
     const sum = powers.reduce((a, b) => a + b);
     return powers.map((power) => power / sum);
   };

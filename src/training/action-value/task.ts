@@ -23,14 +23,26 @@ const SCHEMA: Schema<ActionValueConfig> = z.strictObject({
     .number()
     .positive()
     .describe("win probability that makes a move e times as likely in that comparison"),
+  rankingOdds: z
+    .number()
+    .min(0)
+    .describe("times the log-odds, added to win probabilities there: tells moves apart where all win or all lose"),
 });
 
 export const ACTION_VALUE = defineTask({
   family: MOE,
   schema: SCHEMA,
   reads: ["all_moves", "action_value"],
-  earlier: { rankingWeight: 0, rankingScale: 0.05, linked: false, pieceHeads: 0 }, // values alone counted; queries saw the board by attention
-  defaults: { queries: 32, target: "hl-gauss", sigma: 0.75, balanceWeight: 0.01, rankingWeight: 0, rankingScale: 0.05 },
+  earlier: { rankingWeight: 0, rankingScale: 0.05, rankingOdds: 0, linked: false, pieceHeads: 0 }, // values alone counted; queries saw the board by attention
+  defaults: {
+    queries: 32,
+    target: "hl-gauss",
+    sigma: 0.75,
+    balanceWeight: 0.01,
+    rankingWeight: 0,
+    rankingScale: 0.05,
+    rankingOdds: 0,
+  },
 
   open(paths, { train, task: { queries }, model: { turned, buckets } }, limit) {
     const format = actionRows({ queries, buckets, turned });
