@@ -62,6 +62,20 @@ test("a move after which the opponent can claim threefold repetition counts as a
     assert.notEqual(await worth("f8e8"), 0.5);
   }));
 
+test("a move that mates is certain to win and comes first, and one that stalemates is worth a draw", () =>
+  withPlayer(`${path}@none`, async (player) => {
+    const mate = parseFen("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1");
+    const { move, values } = await player.choose(mate);
+    assert.equal(mate.clone().play(move).outcome()?.reason, "checkmate");
+    assert.equal(values![formatUci(mate, move)], 1);
+    const stalemate = parseFen("7k/8/5KQ1/8/8/8/8/8 w - - 0 1");
+    const [qf7, qg7] = await player.valueMoves!(
+      stalemate,
+      ["g6f7", "g6g7"].map((uci) => parseUci(stalemate, uci)!),
+    );
+    assert.deepEqual([qf7.winProbability, qg7.winProbability], [0.5, 1]);
+  }));
+
 test("the third time counts at once, and the second never", () =>
   withPlayer(`${path}@none`, async (player) => {
     const position = parseFen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 10 30");
