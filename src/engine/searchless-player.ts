@@ -185,30 +185,24 @@ export class SearchlessPlayer implements Player {
   }
 }
 
-/** All moves, the best first. Where moves are valued, the rules have the first word. */
+/** All moves, the best first. One after which the opponent can claim a draw is worth no more than that. */
 function rank(position: Position, { moves, policy, moveValues }: Evaluation): Ranked[] {
   const ranked = moves.map((move, i) => {
-    const value = moveValues && (valueByRule(position, move) ?? moveValues[i]);
+    const value = moveValues && (allowsThreefold(position, move) ? 0 : moveValues[i]);
     return { move, share: policy[i], value };
   });
   return ranked.sort((a, b) => (b.value ?? b.share) - (a.value ?? a.share));
 }
 
-/** What a move is worth that ends the game, or lets the opponent claim a draw by repetition; undefined of all others. */
-function valueByRule(position: Position, move: Move): number | undefined {
+/** Whether the opponent could claim a draw by repetition after the move: it is there, or a reply away. */
+function allowsThreefold(position: Position, move: Move): boolean {
+  if (position.halfmoves < 6) return false; // twice before within the moves that can be taken back: 8 plies with the reply
   const after = position.clone().play(move);
-  const outcome = after.outcome();
-  if (outcome) return outcome.winner === undefined ? 0 : 1;
-  return allowsThreefold(after) ? 0 : undefined;
-}
-
-/** Whether the side to move could claim a draw by repetition after one of its moves. */
-function allowsThreefold(position: Position): boolean {
-  if (position.halfmoves < 7) return false; // twice before within the moves that can be taken back: 8 plies with this one
-  return position.moves().some((reply) => {
-    position.play(reply);
-    const isThird = position.repetitions() >= 2;
-    position.undo();
+  if (after.repetitions() >= 2) return true;
+  return after.moves().some((reply) => {
+    after.play(reply);
+    const isThird = after.repetitions() >= 2;
+    after.undo();
     return isThird;
   });
 }
