@@ -65,7 +65,7 @@ test("a move after which the opponent can claim threefold repetition counts as a
 test("a move that mates is certain to win and comes first, and one that stalemates is worth a draw", () =>
   withPlayer(`${path}@none`, async (player) => {
     const mate = parseFen("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1");
-    const { move, values } = await player.choose(mate);
+    const { move, values } = await player.choose(mate, {});
     assert.equal(mate.clone().play(move).outcome()?.reason, "checkmate");
     assert.equal(values![formatUci(mate, move)], 1);
     const stalemate = parseFen("7k/8/5KQ1/8/8/8/8/8 w - - 0 1");

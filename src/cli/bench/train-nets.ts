@@ -217,6 +217,8 @@ const PEER: DecoderConfig = {
   pieceHeads: 0,
 };
 
+const LISTED = 96; // moves that a decoder's batch has room for in the list of each position
+
 /** The whole loss of a decoder: boards by the causal pass, moves and values by the prefix pass, of 8 windows of 4 positions. */
 function decoder(): BenchNet {
   const [n, parts, context] = [8, 4, 4];
@@ -243,6 +245,8 @@ function decoder(): BenchNet {
     values: floats(size, () => random.next()),
     boardTargets: integers(size, 41, random),
     changes: new Float32Array(size),
+    legal: integers(n * context * LISTED, 1924, random),
+    policy: new Float32Array(n * context * LISTED).fill(1 / LISTED),
     moveTargets: integers(size, 1924, random),
     winLossTargets: floats(size, () => random.next() * 2 - 1),
     drawTargets: floats(size, () => random.next()),

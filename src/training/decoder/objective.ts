@@ -70,11 +70,7 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
   const isLegal = legal.greater(-1);
   const legalLogits = isLegal.where(logits.take(legal.maximum(0)), MASKED); // [positions, k]
   const wanted = logits.take(move.maximum(0).reshape([positions, 1]));
-  // The cross-entropy with the shares of the legal moves: what their logits weigh, instead of the played move's.
-  const shares = input("policy", [positions, "k"]);
-  const moveLoss = crossEntropy(logits, move.maximum(0))
-    .add(wanted.reshape([positions]))
-    .sub(legalLogits.mul(shares).sum(-1));
+  const moveLoss = policyLoss(logits, move.maximum(0), legalLogits, input("policy", [positions, "k"]));
 
   const winLossTarget = targets("winLossTargets", MOVE, "float32").clip(-1, 1);
   const winLossLogits = network.winLoss.apply(at(MOVE, prefix));
@@ -117,6 +113,16 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
       draw: network.expectedDraw(drawLogits),
     },
   };
+}
+
+/**
+ * The cross-entropy [m] with shares of listed moves, whose logits are `listed`, both [m, k]: what these weigh, instead of the
+ * played move's.
+ */
+export function policyLoss(logits: Tensor, played: Tensor, listed: Tensor, shares: Tensor): Tensor {
+  const [m] = played.shape;
+  const wanted = logits.take(played.reshape([m, 1])).reshape([m]);
+  return crossEntropy(logits, played).add(wanted).sub(listed.mul(shares).sum(-1));
 }
 
 /** What each of the next tokens [length * read] weighs in the loss of boards: those that the last move changed weigh more. */

@@ -160,6 +160,20 @@ test("games that a network has judged give the same sequences, with its policy a
   }
 });
 
+test("a network's policies are learnt beside thoughts too: the lists of moves have their shares", async () => {
+  const path = await saveTaught(SPECIAL.slice(0, 4));
+  const format = windowRows({ context: 4, resultShare: 0.5, thinking: true });
+  const batches = await Batches.open({ sources: [parseSource(path)], format, seed: 1 });
+  onTestFinished(() => batches.close());
+  const { value } = await batches.batches({ size: 4 }).next();
+  const { legal, policy, choices, shares, moves } = value!;
+  assert.deepEqual(choices, legal); // one window, so its positions stand in the same order
+  assert.deepEqual(shares, policy);
+  const k = choices!.shape[1];
+  const [first, played] = [shares!.data[k], choices!.data.indexOf(moves![1], k)]; // of the second position
+  assert.deepEqual([first, shares!.data[played]], [0.5, 0.5]);
+});
+
 test("a judged game that goes on longer without captures than a .bin file can tell is read like any other", async () => {
   const records = SPECIAL.slice(0, 4);
   const late = records.map((record) => ({ ...record, fen: record.fen.replace(/ \d+ (\d+)$/, " 130 $1") }));

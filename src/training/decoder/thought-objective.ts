@@ -1,11 +1,12 @@
 import { type Decoder, drawCentres, inBlocks, POSITION_TOKENS, prefixMask, winLossCentres } from "#models";
 import { constant, crossEntropy, input, type Tensor, twoHot } from "#tensor";
 import type { Objective } from "../graph-learner.js";
-import { boardWeights, type DecoderTaskConfig, weighted } from "./objective.js";
+import { boardWeights, type DecoderTaskConfig, policyLoss, weighted } from "./objective.js";
 
 /** What its graph is fed. */
 export const thoughtInputs = ({ slots, squares }: Decoder): string[] => [
   ...["tokens", "values", "blocks", "boardTargets", "changes", "speakers", "moves", "thinks", "winLoss", "draws"],
+  ...["choices", "shares"],
   ...(slots ? ["slots"] : []),
   ...(squares ? ["boards"] : []),
 ];
@@ -45,14 +46,17 @@ export function thoughtObjective(network: Decoder, config: DecoderTaskConfig, n:
   const isMove = move.greater(-1).cast("float32");
   const thinks = input("thinks", [m]).mul(isMove);
   const plays = isMove.sub(thinks);
-  const said = (head: "policy" | "thinking", weights: Tensor) => {
+  const said = (head: "policy" | "thinking", weights: Tensor, lossOf: (logits: Tensor) => Tensor) => {
     const logits = network.movesAt(behind(0), squares, head);
     return {
-      loss: weighted(crossEntropy(logits, move.maximum(0)), weights),
+      loss: weighted(lossOf(logits), weights),
       top1: weighted(logits.argmax().cast("int32").equal(move).cast("float32"), weights),
     };
   };
-  const [policy, thinking] = [said("policy", plays), said("thinking", thinks)];
+  const choices = input("choices", [m, "k"], "int32").maximum(0); // where a list has no more, its share is 0
+  const shares = input("shares", [m, "k"]);
+  const policy = said("policy", plays, (logits) => policyLoss(logits, move.maximum(0), logits.take(choices), shares));
+  const thinking = said("thinking", thinks, (logits) => crossEntropy(logits, move.maximum(0)));
   const winLoss = input("winLoss", [m]);
   const winLossLogits = network.winLoss.apply(behind(1));
   const winLossLoss = weighted(crossEntropy(winLossLogits, twoHot(winLoss, winLossCentres(buckets))), isMove);

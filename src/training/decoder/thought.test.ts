@@ -10,7 +10,7 @@ import { createRecords } from "#formats";
 import { DECODER, DECODER_SIZES, POSITION_TOKENS } from "#models";
 import { Batches } from "../batches/batches.js";
 import { resolveRecipe } from "../recipe.js";
-import { moveLists } from "./move-lists.js";
+import { moveLists, NO_MOVE } from "./move-lists.js";
 import { IGNORE, SequenceRows } from "./sequence.js";
 import { DECODER_TASK } from "./task.js";
 import { orderByChance, thoughtOf } from "./thought.js";
@@ -76,7 +76,7 @@ test("variations come in an order of chance that favours what was looked at most
 test("lists of moves say who speaks, of which board, and what it is worth", () => {
   const rows = new SequenceRows(2, 4 * POSITION_TOKENS);
   rows.writeThought(1, thoughtOf({ ...ROW, variations: [variation("e2e4", 1, 0.25)], mcts_action: "e2e4" }, new Random(1), rows.length)); // biome-ignore format: one call
-  const { speakers, boards, moves, thinks, winLoss } = moveLists(rows, 4);
+  const { speakers, boards, moves, thinks, winLoss, choices, shares } = moveLists(rows, 4);
   assert.deepEqual([...moves.subarray(0, 4)], [IGNORE, IGNORE, IGNORE, IGNORE]);
   assert.deepEqual([...moves.subarray(4)], [tokenId("e2e4"), tokenId("e2e4"), IGNORE, IGNORE]);
   assert.deepEqual([...thinks.subarray(4, 6)], [1, 0]);
@@ -84,6 +84,8 @@ test("lists of moves say who speaks, of which board, and what it is worth", () =
   assert.deepEqual([...speakers.subarray(4, 6)], [68 * 2 + 1, (69 + 71 + 1) * 2 + 1]);
   assert.deepEqual([...boards.subarray(4, 6)], [1, 1]);
   assert.deepEqual([...winLoss.subarray(4, 6)], [0.25, 0.25]);
+  const k = choices.shape[1];
+  assert.deepEqual([choices.data[5 * k], shares.data[5 * k], choices.data[5 * k + 1]], [tokenId("e2e4"), 1, NO_MOVE]);
 });
 
 test("a tiny decoder learns a thought by heart, from a table mixed with nothing else", async () => {

@@ -2,7 +2,7 @@
 import { type Random, UserError } from "#base";
 import { type Position, parseFen, parseUci } from "#chess";
 import { BOARD_TOKENS, encodeBoard68, MOVE_TABLES } from "#encodings";
-import type { DataRecord } from "#formats";
+import type { DataRecord, RawBatch } from "#formats";
 import { type Thought, type ThoughtStep, thoughtTokens } from "./sequence.js";
 
 const VARIATIONS = 3; // of a position, the most visited
@@ -20,6 +20,10 @@ interface Known {
 }
 
 const { moves1924 } = MOVE_TABLES;
+
+/** Whether lines are positions with variations, and not those of games: the first says so for all of its file. */
+export const areThoughts = ({ bytes, ends }: RawBatch): boolean =>
+  new TextDecoder().decode(bytes.subarray(0, ends[0])).includes('"variations"');
 
 /** A row of a table of variations as a thought of no more than so many tokens. */
 export function thoughtOf(record: DataRecord, random: Random, length: number): Thought {

@@ -6,9 +6,9 @@ import { type DataRecord, eachRecord, encodePacked, type RawBatch } from "#forma
 import { POSITION_TOKENS } from "#models";
 import type { BatchRows } from "../batches/encode-in-workers.js";
 import { BadRow } from "../batches/row-format.js";
-import { type MoveLists, moveLists } from "./move-lists.js";
+import { type MoveLists, moveLists, NO_MOVE, type Table, table } from "./move-lists.js";
 import { SequenceRows, type Step, type Worth } from "./sequence.js";
-import { thoughtOf } from "./thought.js";
+import { areThoughts, thoughtOf } from "./thought.js";
 
 /** How sequences of a decoder are made. */
 export interface WindowEncoding {
@@ -23,8 +23,8 @@ export type WindowArrays = Pick<
   SequenceRows,
   "tokens" | "values" | "boardTargets" | "changes" | "moveTargets" | "winLossTargets" | "drawTargets"
 > & {
-  legal: { data: Int32Array<ArrayBuffer>; shape: [number, number] }; // [context * rows, k], the first positions of all rows first; of moves1924, then -1
-  policy: { data: Float32Array<ArrayBuffer>; shape: [number, number] }; // what to learn of each of them; the sum is 1
+  legal: Table<Int32Array<ArrayBuffer>>; // [context * rows, k], the first positions of all rows first; of moves1924, then -1
+  policy: Table<Float32Array<ArrayBuffer>>; // what to learn of each of them; the sum is 1
 };
 
 /** What rows of thoughts need besides. */
@@ -32,7 +32,6 @@ export type ThoughtArrays = Pick<SequenceRows, "slots" | "blocks"> & MoveLists;
 
 const { LIST, POSITION_BYTES, RECORD_BYTES, SIDE_AT, CHESS960_AT, wasm } = core;
 const { moves1924, moves4672 } = MOVE_TABLES;
-const MOVES = 96; // of a position that there is room for; a batch with more gets as much as it needs
 
 export class WindowEncoder {
   private capacity = 0;
@@ -61,7 +60,7 @@ export class WindowEncoder {
     const policy: number[][] = Array.from({ length: context * count }, () => []);
     let row = 0;
     for (const { batch, path, form } of rows) {
-      if (form !== "packed" && thinking) {
+      if (form !== "packed" && thinking && areThoughts(batch)) {
         for (const line of eachRecord(batch)) this.writeThought(out, row++, line, random);
         continue;
       }
@@ -89,11 +88,11 @@ export class WindowEncoder {
       moveTargets,
       winLossTargets,
       drawTargets,
-      legal: table(legal, (size) => new Int32Array(size).fill(-1)),
+      legal: table(legal, (size) => new Int32Array(size).fill(NO_MOVE)),
       policy: table(policy, (size) => new Float32Array(size)),
     };
     return thinking || skipBoards > 0
-      ? { ...games, slots: out.slots, blocks: out.blocks, ...moveLists(out, context) }
+      ? { ...games, slots: out.slots, blocks: out.blocks, ...moveLists(out, context, { legal, policy }) }
       : games;
   }
 
@@ -183,7 +182,8 @@ function parseRows({ bytes }: RawBatch, firstRow: number): DataRecord[] {
     if (!record.policy || typeof record.move !== "string")
       throw new BadRow(
         firstRow,
-        'a line has no "policy" or no "move"; such lines are made by: tabiya data distil GAMES.pgn -o NEW.jsonl --net NET',
+        'a line has no "policy" or no "move"; such lines are made by: tabiya data distil GAMES.pgn -o NEW.jsonl --net NET' +
+          ' (and thoughts, which have "variations", by: tabiya data variations POSITIONS -o NEW.parquet --player PLAYER)',
       );
     return record;
   });
@@ -231,17 +231,4 @@ export function worthOf(scoreCp: number, material: number, result: number, resul
 function mixWorth({ winLoss, draw }: Worth, result: number, resultShare: number): Worth {
   const mix = (scored: number, known: number) => (1 - resultShare) * scored + resultShare * known;
   return { winLoss: mix(winLoss, result), draw: mix(draw, result === 0 ? 1 : 0) };
-}
-
-/** Lists as rows of one length, what is left of each as `create` made it. */
-function table<A extends Int32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>(
-  lists: readonly (readonly number[])[],
-  create: (size: number) => A,
-): { data: A; shape: [number, number] } {
-  const k = lists.reduce((most, { length }) => Math.max(most, length), MOVES);
-  const data = create(lists.length * k);
-  lists.forEach((list, i) => {
-    data.set(list, i * k);
-  });
-  return { data, shape: [lists.length, k] };
 }

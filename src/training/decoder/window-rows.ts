@@ -3,6 +3,7 @@ import { eachRecord, joinRecords, type RawBatch } from "#formats";
 import { encodeInWorkers } from "../batches/encode-in-workers.js";
 import { openRecordSource, packedEnds, type RecordSource } from "../batches/record-source.js";
 import type { RowFormat } from "../batches/row-format.js";
+import { areThoughts } from "./thought.js";
 import type { ThoughtArrays, WindowArrays, WindowEncoding } from "./window-encoder.js";
 
 /** Rows of a decoder: windows of games, and thoughts if it learns them. */
@@ -36,7 +37,7 @@ export function windowRows(encoding: WindowEncoding): RowFormat<WindowArrays & P
  * thoughts are rows of their own.
  */
 function windowsOf(source: RecordSource, { context: size, thinking = false }: WindowEncoding): RecordSource {
-  if (source.form === "line" && thinking) return source;
+  if (source.form === "line" && thinking && areThoughts(source.read(0, 1))) return source;
   if (source.form === "bag")
     throw new UserError(
       "DATA_FORM",
