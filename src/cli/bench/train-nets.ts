@@ -231,6 +231,7 @@ function decoder(): BenchNet {
     winLossWeight: 1,
     drawWeight: 1,
     thinkingWeight: 1,
+    valueNoise: 0,
   };
   const settings = { context, resultShare: 0, boardShare: 1, skipBoards: 0, thinking: false, ...weights };
   const { loss } = decoderObjective(model, settings, n / parts);

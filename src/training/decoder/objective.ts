@@ -16,6 +16,7 @@ export interface DecoderTaskConfig {
   drawWeight: number;
   thinking: boolean;
   thinkingWeight: number;
+  valueNoise: number;
 }
 
 interface DecoderObjective extends Objective {

@@ -42,6 +42,7 @@ export interface Step extends Worth {
 export interface ThoughtStep extends Worth {
   move: number; // in moves1924
   board: ArrayLike<number>; // 68 tokens
+  shown?: number; // win minus loss that its token holds, if not what is to be learnt
 }
 
 /** A position that is thought about before a move is made. */
@@ -172,13 +173,18 @@ class RowWriter {
   }
 
   /** Writes a move and what it is worth; the head that speaks at the index `speaker` is to say it. */
-  move(move: number, { winLoss, draw }: Worth, speaker: number, head: "policy" | "thinking"): void {
+  move(
+    move: number,
+    { winLoss, draw, shown = winLoss }: Worth & { shown?: number },
+    speaker: number,
+    head: "policy" | "thinking",
+  ): void {
     const { to } = this;
     to.moveTargets[speaker] = move;
     (head === "policy" ? to.moveMask : to.thinkingMask)[speaker] = 1;
     to.winLossTargets[this.token(move, GENERIC_MOVE)] = winLoss;
     const index = this.token(TOKENS.wl);
-    to.values[index] = winLoss;
+    to.values[index] = shown;
     to.drawTargets[index] = draw;
     to.values[this.token(TOKENS.d)] = draw;
   }

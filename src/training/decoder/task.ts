@@ -38,6 +38,9 @@ const SCHEMA: Schema<DecoderTaskConfig> = z.strictObject({
   drawWeight: factor.describe("in the loss, of the distribution of draws"),
   thinking: z.boolean().describe("thoughts are learnt too: the data may have tables of variations beside games"),
   thinkingWeight: factor.describe("in the loss, of the moves of thoughts"),
+  valueNoise: factor.describe(
+    "standard deviation of what is added to the values that thoughts show: those of a search are better than its own, which it will have in play",
+  ),
 });
 
 export const DECODER_TASK = defineTask({
@@ -45,7 +48,15 @@ export const DECODER_TASK = defineTask({
   schema: SCHEMA,
   reads: ["games", "scored"],
   // Decoders learnt games alone, saw all boards, whose tokens weighed the same, and spoke moves as tokens alone.
-  earlier: { thinking: false, thinkingWeight: 1, skipBoards: 0, changeWeight: 1, movesBySquares: false, pieceHeads: 0 },
+  earlier: {
+    thinking: false,
+    thinkingWeight: 1,
+    valueNoise: 0,
+    skipBoards: 0,
+    changeWeight: 1,
+    movesBySquares: false,
+    pieceHeads: 0,
+  },
   defaults: {
     context: 4,
     resultShare: 0,
@@ -58,13 +69,14 @@ export const DECODER_TASK = defineTask({
     drawWeight: 1,
     thinking: false,
     thinkingWeight: 1,
+    valueNoise: 0,
   },
 
   training: { size: "small" },
 
   open(paths, { train, task }, limit) {
-    const { context, resultShare, thinking, skipBoards } = task;
-    const format = windowRows({ context, resultShare, thinking, skipBoards });
+    const { context, resultShare, thinking, valueNoise, skipBoards } = task;
+    const format = windowRows({ context, resultShare, thinking, valueNoise, skipBoards });
     return Batches.open({ sources: paths, format, seed: train.seed, limit, shuffledRows: SHUFFLED });
   },
   async learner(network, { train, task }) {

@@ -20,11 +20,12 @@ const variation = (line: string, visits: number | null, q: number) => {
   const pv = line.split(" ");
   return { move: pv[0], visits, q, d: 0.5, pv };
 };
+const ROW_LINE = variation("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", 300, 0.25);
 const ROW = {
   fen: START_FEN,
   mcts_action: "d2d4",
   variations: JSON.stringify([
-    variation("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", 300, 0.25),
+    ROW_LINE,
     variation("d2d4 d7d5", 500, 0.5),
     variation("g1f3", 100, 0.125),
     variation("a2a3", 1, -0.5),
@@ -48,6 +49,20 @@ test("a thought has the most visited moves, values that change sides, and true b
     assert.equal(VOCABULARY[line[0].board[1 + 28]], "P"); // e4
   }
   assert.deepEqual([...seen].sort(), [1, 2, 3, 4, 5]); // deep as chance has it, never deeper than five
+});
+
+test("a noisy thought shows other values than those it teaches, one error for each variation", () => {
+  const length = 20 * POSITION_TOKENS;
+  const rows = new SequenceRows(1, length);
+  rows.writeThought(0, thoughtOf({ ...ROW, variations: [ROW_LINE], mcts_action: "e2e4" }, new Random(3), length, 0.2));
+  const shown = [...rows.tokens.keys()]
+    .filter((i) => rows.tokens[i] === tokenId("wl_value"))
+    .map((i) => rows.values[i]);
+  const taught = [...rows.winLossTargets].filter((target) => target !== IGNORE);
+  const errors = shown.slice(0, -1).map((value, i) => (value - taught[i]) * (i % 2 === 0 ? 1 : -1));
+  assert.equal(shown.at(-1), taught.at(-1)); // the move that is played
+  assert.ok(errors.length > 1 && Math.abs(errors[0]) > 0.01 && Math.abs(errors[0]) < 0.8, errors.join());
+  for (const error of errors) assert.ok(Math.abs(error - errors[0]) < 1e-6);
 });
 
 test("a thought keeps to its length, and always has room for the move", () => {

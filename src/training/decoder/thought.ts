@@ -25,8 +25,11 @@ const { moves1924 } = MOVE_TABLES;
 export const areThoughts = ({ bytes, ends }: RawBatch): boolean =>
   new TextDecoder().decode(bytes.subarray(0, ends[0])).includes('"variations"');
 
-/** A row of a table of variations as a thought of no more than so many tokens. */
-export function thoughtOf(record: DataRecord, random: Random, length: number): Thought {
+/**
+ * A row of a table of variations as a thought of no more than so many tokens. Its values are a search's; when the network
+ * thinks, they are its own guesses, so what it is shown of each variation is off by `valueNoise` (a standard deviation).
+ */
+export function thoughtOf(record: DataRecord, random: Random, length: number, valueNoise = 0): Thought {
   const position = parseFen(record.fen);
   const known = parseVariations(record.variations);
   const best = record.mcts_action ?? record.best_move ?? known[0].move;
@@ -38,9 +41,11 @@ export function thoughtOf(record: DataRecord, random: Random, length: number): T
     const depth = Math.min(1 + random.below(DEPTH), pv.length);
     const steps: ThoughtStep[] = [];
     const board = position.clone();
+    const shown = valueNoise > 0 ? Math.max(-1, Math.min(1, q + valueNoise * random.normal())) : q;
     while (steps.length < depth && thoughtTokens(moves + 1, variations.length + 1) <= length) {
       // The value at the end of a line is that of every move in it, seen by whoever makes the move.
-      steps.push({ ...stepOf(board, pv[steps.length], record.fen), winLoss: steps.length % 2 === 0 ? q : -q, draw: d });
+      const side = steps.length % 2 === 0 ? 1 : -1;
+      steps.push({ ...stepOf(board, pv[steps.length], record.fen), winLoss: side * q, shown: side * shown, draw: d });
       moves++;
     }
     if (steps.length > 0) variations.push(steps);

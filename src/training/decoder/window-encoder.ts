@@ -15,6 +15,7 @@ export interface WindowEncoding {
   context: number; // positions in a row: the window of a game
   resultShare: number; // how much of a value is the game's result instead of the score
   thinking?: boolean; // rows may be thoughts too, and moves come as lists besides
+  valueNoise?: number; // of what thoughts show of their variations' values
   skipBoards?: number; // share of the boards of games, behind the first of a window, that are left out
 }
 
@@ -98,7 +99,8 @@ export class WindowEncoder {
 
   private writeThought(out: SequenceRows, row: number, line: Uint8Array, random: Random): void {
     try {
-      out.writeThought(row, thoughtOf(JSON.parse(new TextDecoder().decode(line)) as DataRecord, random, out.length));
+      const record = JSON.parse(new TextDecoder().decode(line)) as DataRecord;
+      out.writeThought(row, thoughtOf(record, random, out.length, this.encoding.valueNoise));
     } catch (error) {
       if (error instanceof UserError || error instanceof SyntaxError) throw new BadRow(row, error.message);
       throw error;
