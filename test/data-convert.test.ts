@@ -70,7 +70,8 @@ test("every valued move becomes an action value, mates included", async () => {
 test("valued moves become a policy that prefers the best, and the value of it", async () => {
   writeFileSync(at("valued.jsonl"), `${JSON.stringify({ fen: START, moves: { e2e4: 20, d2d4: 14, f2f3: -200 } })}\n`);
   assert.equal((await run("convert", at("valued.jsonl"), "-o", at("p.jsonl"), "--kind", "policy")).json.records, 1);
-  const [{ policy, value }] = lines(at("p.jsonl"));
+  const [{ move, policy, value }] = lines(at("p.jsonl"));
+  assert.equal(move, "e2e4"); // the best, for networks that read a move
   const [pawn, queen, f3] = [76, 75, 13].map((index) => policy[index]);
   assert.ok(pawn > queen && queen > 0.3 && f3 < 1e-4, JSON.stringify(policy));
   assert.ok(Math.abs(pawn + queen - 1) < 1e-4);

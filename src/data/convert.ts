@@ -50,23 +50,24 @@ function worthOf(value: number | string): number {
   return preferenceOf(probabilityOf(value), POLICY_ODDS) - delay;
 }
 
-/** Shares of moves by their values, numbered by moves4672, and the value of the best. */
+/** Shares of moves by their values, numbered by moves4672, with the best move and its value. */
 function policyOf({ fen, moves }: DataRecord): DataRecord {
   const position = parseFen(fen);
   const worth = Object.entries(moves!).map(([text, value]) => ({ text, preference: worthOf(value) }));
-  const best = Math.max(...worth.map(({ preference }) => preference));
+  const best = worth.reduce((found, next) => (next.preference > found.preference ? next : found));
   const weights = worth.map(({ text, preference }) => {
     const move = parseUci(position, text);
     if (move === undefined) throw new UserError("CONVERT_MOVE", `${text} is no legal move of ${fen}.`);
     return {
       index: MOVE_TABLES.moves4672.encode(position, move),
-      weight: Math.exp((preference - best) / POLICY_SCALE),
+      weight: Math.exp((preference - best.preference) / POLICY_SCALE),
     };
   });
   const sum = weights.reduce((total, { weight }) => total + weight, 0);
   const shares = weights.map(({ index, weight }) => [index, Number((weight / sum).toFixed(5))] as const);
   const policy = Object.fromEntries(shares.filter(([, share]) => share > 0));
-  return { fen, policy, value: Number((2 * bestOf(moves!).win_prob - 1).toFixed(4)) };
+  const value = Number((2 * bestOf(moves!).win_prob - 1).toFixed(4));
+  return { fen, move: best.text, policy, value };
 }
 
 const halfway = (value: number) => (value + 1) / 2;
