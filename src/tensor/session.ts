@@ -56,8 +56,8 @@ export class Session {
   /** What the first model reads and gives, if its bytes were given. */
   inputs: readonly string[] = [];
   outputs: readonly string[] = [];
+  readonly mostLanes: number; // that run at the same time
   private readonly lanes: Lane[] = [];
-  private readonly most: number; // lanes
   private readonly spare: ArrayBuffer[] = []; // that were lent and came back
 
   private constructor(
@@ -65,8 +65,8 @@ export class Session {
     private readonly options: SessionOptions,
   ) {
     const threads = options.threads || processors();
-    this.most = Math.max(1, Math.min(options.lanes ?? 1, threads));
-    if (this.most > 1) this.options = { ...options, threads: Math.ceil(threads / this.most) };
+    this.mostLanes = Math.max(1, Math.min(options.lanes ?? 1, threads));
+    if (this.mostLanes > 1) this.options = { ...options, threads: Math.ceil(threads / this.mostLanes) };
   }
 
   /** Opens a model, or several with the same inputs and outputs; all but a first one of bytes when they are first run. */
@@ -75,7 +75,7 @@ export class Session {
     const lane = session.addLane();
     try {
       if (options.eager) {
-        while (session.lanes.length < session.most) session.addLane();
+        while (session.lanes.length < session.mostLanes) session.addLane();
         const [opened] = await Promise.all(session.lanes.map((each) => session.openModel(each, 0)));
         Object.assign(session, opened);
       } else if (session.models[0] instanceof Uint8Array) Object.assign(session, await session.openModel(lane, 0));
@@ -132,7 +132,7 @@ export class Session {
   /** The lane with the least to do; a new one if all have something to do and there may be more. */
   private freeLane(): Lane {
     const best = this.lanes.reduce((best, each) => (each.running < best.running ? each : best));
-    return best.running > 0 && this.lanes.length < this.most ? this.addLane() : best;
+    return best.running > 0 && this.lanes.length < this.mostLanes ? this.addLane() : best;
   }
 
   private openModel({ worker, opened }: Lane, index: number): Promise<{ inputs: string[]; outputs: string[] }> {

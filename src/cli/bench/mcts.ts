@@ -106,13 +106,15 @@ export default command({
     const full = { ms: 0, evaluations: 0 }; // the same in batches as large as the network likes best
     const cpuMs = { search: 0, bare: 0 };
     try {
-      await search.search(parseFen(WARM_UP), { nodes, multiPv: 2 }, { signal }); // until everything is compiled
+      // Several lines: no early end. A time, however long: batches are used in the order in which they come back, as in games.
+      const limits = { nodes, multiPv: 2, moveTimeMs: 3_600_000 };
+      await search.search(parseFen(WARM_UP), limits, { signal }); // until everything is compiled
       for (let i = 0; i < rounds * POSITIONS.length && !signal.aborted; i++) {
         await search.clear();
         sizes.length = 0;
         const before = cpuTimeMs();
         const position = parseFen(POSITIONS[i % POSITIONS.length]);
-        const { counts, timeMs } = await search.search(position, { nodes, multiPv: 2 }, { signal }); // 2: no early end
+        const { counts, timeMs } = await search.search(position, limits, { signal });
         const between = cpuTimeMs();
         sums.ms += timeMs;
         for (const key of ["simulations", "evaluations", "batches", "collisions", "recalled", "ends"] as const)

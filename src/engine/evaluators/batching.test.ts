@@ -9,7 +9,10 @@ class SlowFit implements Fit {
   readonly runs: { count: number; finish(): void; fail(): void }[] = [];
   closed = false;
 
-  constructor(readonly batchSize = 8) {}
+  constructor(
+    readonly batchSize = 8,
+    readonly lanes = 1,
+  ) {}
 
   keyOf = (position: Position) => String(position.key);
 
@@ -79,6 +82,20 @@ test("a few questions wait for a run under way instead of making a small one", a
   assert.equal(fit.runs[1].count, 1);
   fit.runs[1].finish();
   await one;
+});
+
+test("lanes that are free get equal shares of what waits", async () => {
+  const fit = new SlowFit(8, 2);
+  const evaluator = new BatchingEvaluator(fit);
+  // Two batches of one search: put together they would leave a lane idle, and come back together for ever.
+  const batches = [evaluator.evaluate(positions.slice(0, 2)), evaluator.evaluate(positions.slice(2, 5))];
+  await turn();
+  assert.deepEqual(
+    fit.runs.map(({ count }) => count),
+    [3, 2],
+  );
+  for (const { finish } of fit.runs) finish();
+  await Promise.all(batches);
 });
 
 test("a position asked twice is run once, and remembered", async () => {

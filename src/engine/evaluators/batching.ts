@@ -5,6 +5,7 @@ import type { Evaluation, Evaluator } from "#search";
 /** A network fitted to search: one pass over some positions, which are read before the call returns. */
 export interface Fit {
   readonly batchSize: number; // positions at once that are answered fastest, and the most it is asked
+  readonly lanes?: number; // runs that are computed at the same time; 1 by default
   readonly scoreScale?: number; // as an evaluator's
   /** Equal for positions that get the same answer. */
   keyOf(position: Position): string;
@@ -93,13 +94,17 @@ export class BatchingEvaluator implements Evaluator {
     });
   }
 
-  /** Starts as many runs as are worth it: a second one must not be much smaller than the first. */
+  /**
+   * Starts as many runs as are worth it: lanes that are free get equal shares of what waits, and one more run must not be
+   * much smaller than the first.
+   */
   private launch(): void {
     const { underWay, waiting } = this;
     while (waiting.length > 0 && underWay.length < RUNS) {
       const [first = 0] = underWay;
       if (waiting.length < Math.min(this.batchSize, first / 2)) return;
-      const run = this.run(waiting.splice(0, this.batchSize));
+      const free = Math.max(1, (this.fit.lanes ?? 1) - underWay.length);
+      const run = this.run(waiting.splice(0, Math.min(this.batchSize, Math.ceil(waiting.length / free))));
       this.running.add(run);
       void run.then(() => this.running.delete(run));
     }

@@ -45,6 +45,7 @@ export async function fitPolicy(inference: Inference, options: FitOptions): Prom
   const table = MOVE_TABLES[inference.moves];
   return {
     batchSize: BATCH,
+    lanes: session.mostLanes,
     scoreScale: options.scoreScale,
     keyOf: inference.keyOf,
     async run(positions) {

@@ -52,13 +52,29 @@ test("below the root, the move furthest behind its share of the improved policy 
 
 test("sequential halving shares the simulations as published", () => {
   // google-deepmind/mctx, seq_halving: visits that the chosen move must have had.
-  assert.deepEqual([...planHalving(4, 8).visits], [0, 0, 0, 0, 1, 1, 2, 2]);
-  assert.deepEqual([...planHalving(4, 16).visits], [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
-  assert.deepEqual([...planHalving(1, 3).visits], [0, 1, 2]);
-  assert.deepEqual([...planHalving(3, 5).visits], [0, 0, 0, 1, 1]);
-  const { visits, phases } = planHalving(16, 64);
-  assert.deepEqual([...phases].slice(0, 4), [0, 16, 32, 48]);
-  assert.equal(visits.filter((each) => each === 0).length, 16);
+  const visits = (moves: number, simulations: number) => {
+    const before: number[] = [];
+    let done = 0; // visits of each move that remains
+    for (const { moves: remaining, until } of planHalving(moves, simulations)) {
+      const start = before.length;
+      while (before.length < until) before.push(done + Math.floor((before.length - start) / remaining));
+      done = before[until - 1] + 1;
+    }
+    return before;
+  };
+  assert.deepEqual(visits(4, 8), [0, 0, 0, 0, 1, 1, 2, 2]);
+  assert.deepEqual(visits(4, 16), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
+  assert.deepEqual(visits(1, 3), [0, 1, 2]);
+  assert.deepEqual(visits(3, 5), [0, 0, 0, 1, 1]);
+  assert.deepEqual(
+    planHalving(16, 64).map(({ moves, until }) => [moves, until]),
+    [
+      [16, 16],
+      [8, 32],
+      [4, 48],
+      [2, 64],
+    ],
+  );
 });
 
 test("halving begins with few moves where there are few simulations", () => {
@@ -88,6 +104,33 @@ test("at the root all moves of a round get a visit, the better half the next, an
   assert.deepEqual([...visited.slice(4, 8)].sort(), [0, 1, 2, 3]);
   assert.deepEqual([...new Set(visited.slice(8))].sort(), [1, 3]);
   assert.equal(root.ranked()[0] - first, 1);
+});
+
+test("descents that come to nothing are made up for: the moves of a round get equal visits, and the best one is chosen", () => {
+  const values = [0.2, 0.9, -0.5, 0.3, 0.8, 0, 0.1, -0.1];
+  const tree = treeOf(values.map(() => ({ prior: 1 / 8, visits: 0, value: 0 })));
+  const first = tree.first[ROOT];
+  const root = new GumbelRoot(tree, [...values.keys()].map((i) => first + i), settings, new Random(1)); // biome-ignore format: a list
+  root.begin(64);
+  for (let descents = 0; !root.isOver(); descents++) {
+    const child = root.select() as number;
+    // Every third descent collides and is taken back, after the next one has begun.
+    if (descents % 3 === 0) {
+      tree.inflight[child]++;
+      const next = root.select();
+      if (next !== undefined) {
+        tree.visits[next]++;
+        tree.valueSum[next] += values[next - first];
+      }
+      tree.inflight[child]--;
+      continue;
+    }
+    tree.visits[child]++;
+    tree.valueSum[child] += values[child - first];
+  }
+  const [best, second] = root.ranked();
+  assert.deepEqual([best - first, second - first], [1, 4]);
+  assert.ok(Math.abs(tree.visits[best] - tree.visits[second]) <= 1, `${tree.visits[best]}, ${tree.visits[second]}`);
 });
 
 test("without noise two searches choose alike, with it the first round is drawn", () => {

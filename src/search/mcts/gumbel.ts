@@ -5,28 +5,24 @@ import type { Random } from "#base";
 import type { MctsSettings } from "./options.js";
 import { ROOT, type Tree } from "./tree.js";
 
-/** When which moves are visited: simulation t goes to the best move that has `visits[t]` visits. */
-export interface Halving {
-  visits: Int32Array;
-  phases: ReadonlySet<number>; // simulations at which fewer moves remain than before
+/** A round of sequential halving: so many moves share the simulations up to the one of this number. */
+export interface Round {
+  moves: number;
+  until: number;
 }
 
 /** Shares `simulations` among `moves`: equal visits for all, then for the better half, and so on down to two. */
-export function planHalving(moves: number, simulations: number): Halving {
-  const visits = new Int32Array(simulations);
-  const phases = new Set<number>();
-  if (moves <= 1) return { visits: visits.map((_, t) => t), phases };
-  const rounds = Math.ceil(Math.log2(moves));
-  let t = 0;
-  let done = 0; // visits of every move that remains
-  for (let remaining = moves; t < simulations; remaining = Math.max(2, remaining >> 1)) {
-    phases.add(t);
-    const each = Math.max(1, Math.floor(simulations / (rounds * remaining)));
-    for (let visit = 0; visit < each && t < simulations; visit++, done++) {
-      for (let move = 0; move < remaining && t < simulations; move++) visits[t++] = done;
-    }
+export function planHalving(moves: number, simulations: number): Round[] {
+  if (moves <= 1) return [{ moves, until: simulations }];
+  const rounds: Round[] = [];
+  const halvings = Math.ceil(Math.log2(moves));
+  let until = 0;
+  for (let remaining = moves; until < simulations; remaining = Math.max(2, remaining >> 1)) {
+    const each = Math.max(1, Math.floor(simulations / (halvings * remaining)));
+    until = Math.min(simulations, until + each * remaining);
+    rounds.push({ moves: remaining, until });
   }
-  return { visits, phases };
+  return rounds;
 }
 
 /**
@@ -135,7 +131,9 @@ export function improvedPolicy(tree: Tree, settings: MctsSettings): Float32Array
 /** Sequential halving among the root's moves. */
 export class GumbelRoot {
   private readonly draws: Float64Array; // one for each candidate, the same for the whole search
-  private plan: Halving = planHalving(1, 0);
+  private rounds: readonly Round[] = [];
+  private round = 0; // that is being played
+  private remaining: readonly number[] = []; // candidates in it, by their numbers, best first
   private base: Int32Array = new Int32Array(); // visits before the plan began
   private plans = 0;
 
@@ -155,47 +153,59 @@ export class GumbelRoot {
   begin(simulations: number): void {
     const { tree, candidates } = this;
     const live = candidates.filter((child) => tree.upper[child] > -1).length;
-    this.plan = planHalving(movesToHalve(this.settings.gumbelMoves, live, simulations), simulations);
+    this.rounds = planHalving(movesToHalve(this.settings.gumbelMoves, live, simulations), simulations);
+    this.round = 0;
     this.base = Int32Array.from(candidates, (child) => tree.visits[child]);
+    this.remaining = this.bestOf(candidates.keys(), this.rounds[0].moves);
     this.plans++;
   }
 
   /** Whether all simulations planned are done or under way. */
   isOver(): boolean {
-    return this.started() >= this.plan.visits.length;
+    return this.started() >= (this.rounds.at(-1)?.until ?? 0);
   }
 
-  /** The move to visit next; undefined while evaluations under way must be awaited first. */
+  /**
+   * The move to visit next; undefined while evaluations under way must be awaited first. Of those that remain it is the one
+   * with the fewest visits: a descent that came to nothing, as it collided with another one, is made up for.
+   */
   select(): number | undefined {
-    const { tree, plan } = this;
-    const t = this.started();
-    if (t >= plan.visits.length) return undefined;
-    if (plan.phases.has(t) && tree.inflight[ROOT] > 0) return undefined;
-    const wanted = plan.visits[t];
-    const scores = this.scores();
-    let [best, bestGap, bestScore] = [-1, Infinity, -Infinity];
-    for (const [i, child] of this.candidates.entries()) {
-      if (tree.upper[child] === -1) continue;
-      // A lost move leaves a hole in the plan: the next in line takes its visits.
-      const ahead = this.startedOf(i) - wanted;
-      const gap = ahead >= 0 ? ahead : 1e6 - ahead;
-      if (gap < bestGap || (gap === bestGap && scores[i] > bestScore)) [best, bestGap, bestScore] = [i, gap, scores[i]];
+    const { candidates, rounds, tree } = this;
+    if (this.isOver()) return undefined;
+    while (this.started() >= rounds[this.round].until) {
+      if (tree.inflight[ROOT] > 0) return undefined;
+      this.remaining = this.bestOf(this.remaining, rounds[++this.round].moves);
     }
-    if (best < 0) return undefined;
-    const child = this.candidates[best];
+    let live = this.remaining.filter((i) => tree.upper[candidates[i]] > -1);
+    if (live.length === 0) live = this.bestOf(candidates.keys(), 1); // all were lost: the next in line takes their visits
+    if (live.length === 0) return undefined;
+    const next = live.reduce((best, i) => (this.startedOf(i) < this.startedOf(best) ? i : best));
+    const child = candidates[next];
     const waits = tree.inflight[child];
     return waits > 0 && waits + 1 > this.settings.parallel * tree.visits[child] ? undefined : child;
   }
 
-  /** The candidates, best first: by visits in the plan (in all plans, if it was not the first), then by draw, policy and value. */
+  /**
+   * The candidates, best first: those that remain by draw, policy and value, the others by their visits. After the first
+   * plan all stand by their visits in all plans.
+   */
   ranked(): number[] {
     const scores = this.scores();
-    const { base, candidates, plans, tree } = this;
+    const { base, candidates, plans, remaining, tree } = this;
+    const remains = candidates.map((_, i) => Number(plans === 1 && remaining.includes(i)));
     const visits = candidates.map((child, i) => tree.visits[child] - (plans === 1 ? base[i] : 0));
-    return candidates
-      .map((_, i) => i)
-      .sort((a, b) => visits[b] - visits[a] || scores[b] - scores[a])
+    return [...candidates.keys()]
+      .sort((a, b) => remains[b] - remains[a] || (remains[a] ? 0 : visits[b] - visits[a]) || scores[b] - scores[a])
       .map((i) => candidates[i]);
+  }
+
+  /** Of some candidates, by their numbers, those that are not lost and look best. */
+  private bestOf(some: Iterable<number>, count: number): number[] {
+    const scores = this.scores();
+    return [...some]
+      .filter((i) => this.tree.upper[this.candidates[i]] > -1)
+      .sort((a, b) => scores[b] - scores[a])
+      .slice(0, count);
   }
 
   private scores(): Float64Array {

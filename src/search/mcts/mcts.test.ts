@@ -278,6 +278,24 @@ test("while a tree is young two batches share what may be awaited, so that both 
   assert.ok(Math.max(...evaluator.batches) > 16);
 });
 
+test("against time the batch that is back first is used first; a search of so many nodes keeps their order", async () => {
+  /** The fifth batch never comes back. */
+  class Stuck extends Fake {
+    override evaluate(positions: readonly Position[]) {
+      const answers = super.evaluate(positions);
+      return this.batches.length === 5 ? new Promise<never>(() => {}) : answers;
+    }
+  }
+  const batchesWith = async (limits: Limits) => {
+    const evaluator = new Stuck();
+    const asking = { signal: AbortSignal.timeout(200) };
+    await new Mcts(evaluator, { parallel: 1 }).search(parseFen(START_FEN), limits, asking);
+    return evaluator.batches.length;
+  };
+  assert.equal(await batchesWith({ nodes: 200 }), 6);
+  assert.ok((await batchesWith({ moveTimeMs: 10_000, nodes: 200 })) > 10);
+});
+
 test("a search ends early when no move can overtake the best", async () => {
   const fen = "4k3/8/8/3q4/8/2N5/8/4K3 w - - 0 1";
   const pruned = await think(fen, { nodes: 2000 }, {}, new Fake(material));

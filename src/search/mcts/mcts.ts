@@ -94,6 +94,7 @@ class Run {
   isSound = false;
   private readonly flights: Flight[] = []; // oldest first
   private awaited = 0; // leaves in them
+  private isTimed = false; // a clock or a time limits the search, so that it cannot be repeated anyway
   private lastBreathMs = performance.now();
   private lastReport: { ms: number; simulations: number; move: Move | undefined } = {
     ms: 0,
@@ -112,6 +113,7 @@ class Run {
   async search(position: Position, limits: Limits, asking: Asking<MctsReport>): Promise<MctsReport> {
     const { interrupt, settings, tree } = this;
     const budget = new Budget(position.turn, limits);
+    this.isTimed = limits.clock !== undefined || limits.moveTimeMs !== undefined;
     const startClock = () => {
       const hardMs = budget.startClock();
       if (hardMs !== undefined) interrupt.fireAfter(hardMs);
@@ -216,15 +218,22 @@ class Run {
     this.flights.push({ ...batch, evaluations });
   }
 
-  /** Waits for the oldest batch and backs it up. */
+  /** Waits for the oldest batch, or against time for the one that is back first, and backs it up. */
   private async land(descents: Descents): Promise<void> {
-    const [{ leaves, collisions, evaluations }] = this.flights;
-    const answers = await this.interrupt.wait(evaluations).catch((error) => {
+    const { flights, isTimed } = this;
+    const expected = isTimed ? flights : flights.slice(0, 1);
+    const back = Promise.race(expected.map(async (flight) => ({ ...flight, answers: await flight.evaluations })));
+    back.catch(() => undefined); // nobody waits for it after an interrupt
+    const first = await this.interrupt.wait(back).catch((error) => {
       this.isSound = false;
       throw error;
     });
-    if (!answers) return;
-    this.flights.shift();
+    if (!first) return;
+    const { answers, collisions, evaluations, leaves } = first;
+    flights.splice(
+      flights.findIndex((flight) => flight.evaluations === evaluations),
+      1,
+    );
     this.awaited -= leaves.length;
     for (const [i, { path }] of leaves.entries()) descents.learn(path, path.length, answers[i]);
     for (const path of collisions) descents.cancel(path);
