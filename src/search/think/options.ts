@@ -15,6 +15,15 @@ export const THINK_OPTIONS = {
     ...TEMPERATURE,
     help: "0 thinks of and plays the likeliest moves; else they are drawn, by share ^ (1 / temperature)",
   },
+  weigh: {
+    type: "number",
+    default: 0,
+    min: 0,
+    max: 100,
+    help:
+      "0 plays what the network says after its thoughts; else the first sight of the position decides, with so much weight " +
+      "on what its variations end in",
+  },
   trust: {
     type: "choice",
     default: "forced",

@@ -74,3 +74,33 @@ test("foreign thoughts follow the true board, are as long, and are of other posi
   for (const board of boards(foreign.read)) assert.ok(!own.read.includes(board));
   assert.deepEqual(foreign.thoughts, []); // they are not thoughts about this position
 });
+
+/** Takes the first move it thinks of to be worth nothing, and the n-th n tenths more. */
+class ValuingWriter extends NotingWriter {
+  private firsts = 0;
+
+  async move(position: Position, move: number) {
+    await super.move(position, move);
+    if (formatFen(position) !== START_FEN) return { value: -0.1 * this.firsts, draw: 0 }; // the opponent's move
+    return { value: 0.1 * ++this.firsts, draw: 0 };
+  }
+}
+
+test("weighed thoughts change the first sight by what each of them ends in", async () => {
+  const best = async (settings: Partial<ThinkSettings>) => {
+    const think = new Think(new ValuingWriter(), { ...defaultValues(THINK_OPTIONS), ...settings });
+    const { lines, moves = [] } = await think.search(parseFen(START_FEN), {});
+    return { move: lines[0].pv[0], shares: moves.map(({ share = 0 }) => share), moves: moves.map(({ move }) => move) };
+  };
+  const said = await best({});
+  assert.equal(said.move, said.moves[0]);
+  for (const depth of [1, 2]) {
+    const weighed = await best({ weigh: 100, depth });
+    assert.equal(weighed.move, weighed.moves[2]); // the last of three variations
+  }
+  const slightly = await best({ weigh: 1, depth: 1 });
+  assert.ok(Math.abs(slightly.shares.reduce((a, b) => a + b) - 1) < 1e-6);
+  const odds = (shares: readonly number[], move: number) => shares[move] / shares[3];
+  assert.ok(Math.abs(odds(slightly.shares, 0) / odds(said.shares, 0) - Math.exp(-0.1)) < 1e-5); // 0.1 of a mean of 0.2
+  assert.ok(Math.abs(odds(slightly.shares, 1) / odds(said.shares, 1) - 1) < 1e-5);
+});

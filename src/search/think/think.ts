@@ -75,13 +75,15 @@ class Thought {
 
   async run(): Promise<SearchReport> {
     const { writer, settings } = this;
-    let speech = await writer.begin(this.root);
+    const sight = await writer.begin(this.root);
+    let speech = sight;
     this.slowestMs = 2 * (performance.now() - this.start); // a step has a board and three tokens
     if (this.hasRoomFor(1 + STEP_TOKENS + 1) && settings.variations > 0) {
       if (settings.content === "foreign") await this.reread(await this.thinkElsewhere());
       else await this.think();
       if (settings.content === "shuffled") await this.reread(shuffleSteps(this.steps, this.random));
       speech = await writer.sign("end", this.root);
+      if (settings.weigh > 0) speech = this.weigh(sight);
     }
     const allowed = this.limits.moves;
     const ranked = speech.moves
@@ -91,6 +93,21 @@ class Thought {
     const drawn = this.draw(ranked.map(({ share }) => share));
     ranked.unshift(...ranked.splice(drawn, 1));
     return this.report(await this.lines(ranked.map(({ move }) => move)), speech);
+  }
+
+  /**
+   * A first sight with the values that variations end in: each is weighed against their mean, which is also what a move is
+   * taken to be worth that begins none.
+   */
+  private weigh({ moves, shares, goesOn }: Speech): Speech {
+    const values = this.variations.map((variation) => (variation.length % 2 === 1 ? 1 : -1) * variation.at(-1)!.value);
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    if (this.settings.content === "shuffled") this.random.shuffle(values);
+    const weighed = shares.slice();
+    for (const [i, [{ move }]] of this.variations.entries())
+      weighed[moves.indexOf(move)] *= Math.exp(this.settings.weigh * (values[i] - mean));
+    const sum = weighed.reduce((a, b) => a + b);
+    return { moves, shares: weighed.map((share) => share / sum), goesOn };
   }
 
   /** Writes variations until there are enough. */

@@ -18,6 +18,7 @@ export interface DecoderJudgement extends Judgement, Calibrated {
   policyTop5: number;
   illegal: number; // share of the policy that illegal moves have before they are masked
   winLossMae: number; // mean absolute error of win minus loss, -1..1
+  winLossFirstMae: number; // of the first values of windows, which no value before them tells; these are calibrated too
   drawMae: number; // and of the share of draws, 0..1
 }
 
@@ -29,7 +30,8 @@ export async function judgeDecoder(
 ): Promise<DecoderJudgement> {
   const { context } = settings;
   const session = await Session.open(exportOnnx(decoderObjective(network, settings).judged), { device, threads });
-  const sums = { policy: 0, winLoss: 0, draw: 0, top1: 0, top5: 0, lawful: 0, winLossError: 0, drawError: 0 };
+  const sums = { policy: 0, winLoss: 0, draw: 0, top1: 0, top5: 0, lawful: 0 };
+  const errors = { winLoss: 0, draw: 0, first: 0, firsts: 0 };
   const boards = { loss: 0, targets: 0, tokens: 0, right: 0, boards: 0, whole: 0 };
   const calibration = new Calibration(-1, 1);
   let positions = 0;
@@ -54,8 +56,12 @@ export async function judgeDecoder(
         if (better[i] < 5) sums.top5++;
         sums.lawful += lawful[i];
         const truth = batch.winLossTargets[at + BOARD_TOKENS];
-        sums.winLossError += Math.abs(winLoss[i] - truth);
-        sums.drawError += Math.abs(draw[i] - batch.drawTargets[at + BOARD_TOKENS + 1]);
+        const error = Math.abs(winLoss[i] - truth);
+        errors.winLoss += error;
+        errors.draw += Math.abs(draw[i] - batch.drawTargets[at + BOARD_TOKENS + 1]);
+        if (i >= rows) continue; // the first positions of all windows come first
+        errors.firsts++;
+        errors.first += error;
         calibration.add(winLoss[i], truth);
       }
       countBoards(batch, of("isRight"), of("boardLoss"), rows, boards);
@@ -81,8 +87,9 @@ export async function judgeDecoder(
     policyTop1: mean(sums.top1),
     policyTop5: mean(sums.top5),
     illegal: 1 - mean(sums.lawful),
-    winLossMae: mean(sums.winLossError),
-    drawMae: mean(sums.drawError),
+    winLossMae: mean(errors.winLoss),
+    winLossFirstMae: errors.first / Math.max(1, errors.firsts),
+    drawMae: mean(errors.draw),
     ...calibration.result(),
     positionsPerSecond: positions / ((performance.now() - start) / 1000),
   };
@@ -124,7 +131,7 @@ export function describeDecoder(judged: DecoderJudgement): string[] {
     `loss             ${judged.loss.toFixed(4)}  (${losses})`,
     `boards           ${percent(judged.boardTokens)} of the tokens, ${percent(judged.wholeBoards)} of whole boards right`,
     `moves            top-1 ${percent(judged.policyTop1)}, top-5 ${percent(judged.policyTop5)}, illegal ${percent(judged.illegal)} of the policy`,
-    `values           mean error of win-loss ${judged.winLossMae.toFixed(4)}, of draws ${judged.drawMae.toFixed(4)}`,
+    `values           mean error of win-loss ${judged.winLossFirstMae.toFixed(4)} (${judged.winLossMae.toFixed(4)} with those that see earlier values), of draws ${judged.drawMae.toFixed(4)}`,
     ...Calibration.describe(judged),
   ];
 }

@@ -36,7 +36,7 @@ export function decoderObjective(network: Decoder, config: DecoderTaskConfig, n:
   const { context, boardShare, boardWeight, moveWeight, winLossWeight, drawWeight } = config;
   const { buckets } = network.config;
   const length = context * POSITION_TOKENS;
-  const positions = typeof n === "number" ? context * n : `${context}n`;
+  const positions = typeof n === "number" ? context * n : context === 1 ? n : `${context}n`;
   const tokens = input("tokens", [n, length], "int32");
   const slots = Array.from({ length }, (_, i) => Math.min(i % POSITION_TOKENS, NO_SLOT));
   const x = network.embed({

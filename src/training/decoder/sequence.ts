@@ -6,7 +6,7 @@
  * token each; the numbers they hold stand in `values`. They tell what the move was worth to whoever made it, and follow
  * it, so that whatever predicts them has not seen them.
  */
-import { assert } from "#base";
+import { assert, type Random } from "#base";
 import { BOARD_INDEX_OF_TOKEN, BOARD_TOKENS, tokenId } from "#encodings";
 import { NO_SLOT } from "#models";
 
@@ -32,18 +32,30 @@ export interface Worth {
   draw: number; // 0 to 1
 }
 
+/** How far what a network is shown of a series of moves is off what it is to learn of them. */
+export type Noise = Worth;
+
+/** An error that is as large as `deviation` (a standard deviation) has it. */
+export const drawNoise = (deviation: number, random: Random): Noise => ({
+  winLoss: deviation * random.normal(),
+  draw: deviation * random.normal(),
+});
+
+/** What a worth looks like with an error; `side` is 1 or -1, for the player whose win it is counted by and the other. */
+export const showNoisy = ({ winLoss, draw }: Worth, noise: Noise, side: number): Worth => ({
+  winLoss: Math.max(-1, Math.min(1, winLoss + side * noise.winLoss)),
+  draw: Math.max(0, Math.min(1, draw + noise.draw)),
+});
+
 /** A position and the move made in it. */
 export interface Step extends Worth {
   board: ArrayLike<number>; // 68 tokens
   move: number; // in moves1924
+  shown?: Worth; // what its tokens hold, if not what is to be learnt
 }
 
 /** A move that is thought of, and the board after it. */
-export interface ThoughtStep extends Worth {
-  move: number; // in moves1924
-  board: ArrayLike<number>; // 68 tokens
-  shown?: number; // win minus loss that its token holds, if not what is to be learnt
-}
+export type ThoughtStep = Step;
 
 /** A position that is thought about before a move is made. */
 export interface Thought extends Step {
@@ -175,7 +187,7 @@ class RowWriter {
   /** Writes a move and what it is worth; the head that speaks at the index `speaker` is to say it. */
   move(
     move: number,
-    { winLoss, draw, shown = winLoss }: Worth & { shown?: number },
+    { winLoss, draw, shown = { winLoss, draw } }: Worth & { shown?: Worth },
     speaker: number,
     head: "policy" | "thinking",
   ): void {
@@ -184,9 +196,9 @@ class RowWriter {
     (head === "policy" ? to.moveMask : to.thinkingMask)[speaker] = 1;
     to.winLossTargets[this.token(move, GENERIC_MOVE)] = winLoss;
     const index = this.token(TOKENS.wl);
-    to.values[index] = shown;
+    to.values[index] = shown.winLoss;
     to.drawTargets[index] = draw;
-    to.values[this.token(TOKENS.d)] = draw;
+    to.values[this.token(TOKENS.d)] = shown.draw;
   }
 
   /** The rest is padding; its blocks are its own indices already. */

@@ -109,6 +109,24 @@ test("boards are skipped where games are learnt, not where a network is judged",
   assert.equal(judged, SPECIAL.length);
 });
 
+test("values of windows are shown with one error, and learnt and judged without", async () => {
+  const source = await save(gameOf("e4 e5 Nf3 Nc6", START_FEN, 0));
+  const format = windowRows({ context: 4, resultShare: 0, valueNoise: 0.2 });
+  const batches = await Batches.open({ sources: [source], format, seed: 2 });
+  onTestFinished(() => batches.close());
+  const errors = ({ values, winLossTargets }: { values: Float32Array; winLossTargets: Float32Array }) =>
+    [0, 1, 2, 3].map((k) => {
+      const move = k * POSITION_TOKENS + BOARD_TOKENS;
+      return (values[move + 1] - winLossTargets[move]) * (k % 2 === 0 ? 1 : -1); // for White
+    });
+  for await (const batch of batches.batches({ size: 4, epoch: 0 })) {
+    const [first, ...others] = errors(batch);
+    assert.ok(Math.abs(first) > 0.001 && Math.abs(first) < 0.9, `${first}`);
+    for (const other of others) assert.ok(Math.abs(other - first) < 1e-6, `${other} after ${first}`);
+  }
+  for await (const batch of batches.batches({ size: 4 })) assert.ok(errors(batch).every((error) => error === 0));
+});
+
 const MATERIAL = 78; // nothing is taken in its games
 
 test("a value is what the reply's position is worth to the opponent, or the last position's own", async () => {
@@ -213,6 +231,17 @@ test("a tiny decoder learns two windows by heart: boards, moves and values", asy
   assert.equal(judged.policyTop1, 1);
   assert.ok(judged.boardTokens > 0.97, `${judged.boardTokens}`);
   assert.ok(judged.winLossMae < 0.2 && judged.illegal < 0.2, `${judged.winLossMae}, ${judged.illegal}`);
+  assert.ok(judged.winLossFirstMae < 0.2, `${judged.winLossFirstMae}`);
+  const calibrated = judged.calibration.reduce((sum, { positions }) => sum + positions, 0);
+  assert.equal(calibrated, 2); // the first positions of both windows
+});
+
+test("windows of one position are judged too; where no window has more, all values are first ones", async () => {
+  const batches = await open(await save(gameOf("e4 e5 Nf3 Nc6")), 1, 1);
+  const network = DECODER.build(DECODER_SIZES.tiny, new Random(1));
+  const judged = await judgeDecoder(network, batches, { ...SETTINGS, context: 1 }, { threads: 1 });
+  assert.equal(judged.positions, 4);
+  assert.equal(judged.winLossFirstMae, judged.winLossMae);
 });
 
 test("a batch that is no whole number of windows is refused before the first step", async () => {

@@ -39,7 +39,7 @@ const SCHEMA: Schema<DecoderTaskConfig> = z.strictObject({
   thinking: z.boolean().describe("thoughts are learnt too: the data may have tables of variations beside games"),
   thinkingWeight: factor.describe("in the loss, of the moves of thoughts"),
   valueNoise: factor.describe(
-    "standard deviation of what is added to the values that thoughts show: those of a search are better than its own, which it will have in play",
+    "standard deviation of what is added to the values that windows and variations show: those of a search are better than its own, which it will have in play, and what the first value of a window says of the result would be repeated by all others",
   ),
 });
 

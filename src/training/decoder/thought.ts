@@ -3,7 +3,7 @@ import { type Random, UserError } from "#base";
 import { type Position, parseFen, parseUci } from "#chess";
 import { BOARD_TOKENS, encodeBoard68, MOVE_TABLES } from "#encodings";
 import type { DataRecord, RawBatch } from "#formats";
-import { type Thought, type ThoughtStep, thoughtTokens } from "./sequence.js";
+import { drawNoise, showNoisy, type Thought, type ThoughtStep, thoughtTokens } from "./sequence.js";
 
 const VARIATIONS = 3; // of a position, the most visited
 const DEPTH = 5; // moves of a variation: 1 to so many, any as likely
@@ -41,11 +41,13 @@ export function thoughtOf(record: DataRecord, random: Random, length: number, va
     const depth = Math.min(1 + random.below(DEPTH), pv.length);
     const steps: ThoughtStep[] = [];
     const board = position.clone();
-    const shown = valueNoise > 0 ? Math.max(-1, Math.min(1, q + valueNoise * random.normal())) : q;
+    const noise = valueNoise > 0 ? drawNoise(valueNoise, random) : undefined;
     while (steps.length < depth && thoughtTokens(moves + 1, variations.length + 1) <= length) {
       // The value at the end of a line is that of every move in it, seen by whoever makes the move.
       const side = steps.length % 2 === 0 ? 1 : -1;
-      steps.push({ ...stepOf(board, pv[steps.length], record.fen), winLoss: side * q, shown: side * shown, draw: d });
+      const worth = { winLoss: side * q, draw: d };
+      const shown = noise && showNoisy(worth, noise, side);
+      steps.push({ ...stepOf(board, pv[steps.length], record.fen), ...worth, shown });
       moves++;
     }
     if (steps.length > 0) variations.push(steps);

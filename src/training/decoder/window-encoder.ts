@@ -7,7 +7,7 @@ import { POSITION_TOKENS } from "#models";
 import type { BatchRows } from "../batches/encode-in-workers.js";
 import { BadRow } from "../batches/row-format.js";
 import { type MoveLists, moveLists, NO_MOVE, type Table, table } from "./move-lists.js";
-import { SequenceRows, type Step, type Worth } from "./sequence.js";
+import { drawNoise, type Noise, SequenceRows, type Step, showNoisy, type Worth } from "./sequence.js";
 import { areThoughts, thoughtOf } from "./thought.js";
 
 /** How sequences of a decoder are made. */
@@ -15,7 +15,7 @@ export interface WindowEncoding {
   context: number; // positions in a row: the window of a game
   resultShare: number; // how much of a value is the game's result instead of the score
   thinking?: boolean; // rows may be thoughts too, and moves come as lists besides
-  valueNoise?: number; // of what thoughts show of their variations' values
+  valueNoise?: number; // of the values that are shown
   skipBoards?: number; // share of the boards of games, behind the first of a window, that are left out
 }
 
@@ -49,12 +49,13 @@ export class WindowEncoder {
 
   /**
    * Encodes rows of `context` records each, which were neighbours in their file; a game that ends cuts its row short. Rows
-   * that are not shuffled, as they are to judge by, have all their boards.
+   * that are not shuffled, as they are to judge by, have all their boards and true values.
    */
   encode(rows: readonly BatchRows[], seed: number, shuffled: boolean): WindowArrays & Partial<ThoughtArrays> {
-    const { context, thinking, skipBoards = 0 } = this.encoding;
+    const { context, thinking, skipBoards = 0, valueNoise = 0 } = this.encoding;
     const random = new Random(seed);
     const isSkipped = skipBoards > 0 && shuffled ? () => random.next() < skipBoards : undefined;
+    const isNoisy = valueNoise > 0 && shuffled;
     const count = rows.reduce((sum, { batch }) => sum + batch.ends.length, 0);
     const out = new SequenceRows(count, context * POSITION_TOKENS);
     const legal: number[][] = Array.from({ length: context * count }, () => []);
@@ -73,7 +74,7 @@ export class WindowEncoder {
         const window = bytes.subarray(i * context * RECORD_BYTES, (i + 1) * context * RECORD_BYTES);
         const records = taught?.slice(i * context, (i + 1) * context);
         const { steps, moves, shares } = this.window(window, i * context, share, row, records);
-        out.writeGame(row, steps, isSkipped);
+        out.writeGame(row, isNoisy ? withNoise(steps, drawNoise(valueNoise, random)) : steps, isSkipped);
         moves.forEach((list, k) => {
           legal[k * count + row] = list;
           policy[k * count + row] = shares[k];
@@ -175,6 +176,10 @@ export class WindowEncoder {
     return reached.every((token, slot) => token === board[slot]);
   }
 }
+
+/** Steps whose values are shown with an error: the same for all of a window, or they would give it away together. */
+const withNoise = (steps: readonly Step[], noise: Noise): Step[] =>
+  steps.map((step, i) => ({ ...step, shown: showNoisy(step, noise, i % 2 === 0 ? 1 : -1) }));
 
 /** Lines of games that a network has judged: a policy for each position, its value, and the result. */
 function parseRows({ bytes }: RawBatch, firstRow: number): DataRecord[] {
