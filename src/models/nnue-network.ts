@@ -72,7 +72,7 @@ const BASE: NnueConfig = {
 export const NNUE_SIZES = {
   tiny: { ...BASE, hidden: 32, factorised: false, kingBuckets: [], mirrored: false, outputs: 1 }, // for tests
   base: BASE,
-  wide: { ...BASE, hidden: 512, kingBuckets: EIGHT_BUCKETS },
+  wide: { ...BASE, hidden: 384, kingBuckets: EIGHT_BUCKETS },
   halfkp: { ...BASE, inputs: "halfkp", hidden: 256, kingBuckets: [], mirrored: false, outputs: 1 }, // Stockfish 12, Jomfish
 } satisfies Record<string, NnueConfig>;
 
