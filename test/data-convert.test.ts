@@ -82,6 +82,18 @@ test("valued moves become a policy that prefers the best, and the value of it", 
   assert.match(refused.stderr, /e2e5 is no legal move/);
 });
 
+test("valued moves become records of the quiet positions behind them, seen from the other side", async () => {
+  const fen = "4k3/8/8/3p4/4P3/8/8/4K2Q w - - 0 5";
+  // Qg1 leaves a pawn to be taken, Qh8 checks, and a mate is no number of centipawns.
+  const moves = { e4d5: 900, e4e5: "#4", h1h8: 700, h1g1: 300 };
+  writeFileSync(at("children.jsonl"), `${JSON.stringify({ fen, moves })}\n`);
+  await run("convert", at("children.jsonl"), "-o", at("children.bin"));
+  await run("convert", at("children.bin"), "-o", at("back.jsonl"));
+  assert.deepEqual(lines(at("back.jsonl")), [
+    { fen: "4k3/8/8/3P4/8/8/8/4K2Q b - - 0 5", move: null, score: -900, ply: 9, result: 0 },
+  ]);
+});
+
 test("move numbers are read by their table, and only by it", async () => {
   writeFileSync(at("index.jsonl"), `${JSON.stringify({ fen: START, move_index: 12 * 64 + 28, value: 0.5 })}\n`);
   const target = ["-o", at("index.bag"), "--kind", "action_value"];

@@ -1,7 +1,19 @@
 import { UserError } from "#base";
-import { formatUci, movesToMate, parseFen, parseScore, parseUci, preferenceOf, winProbability } from "#chess";
+import {
+  core,
+  formatFen,
+  formatUci,
+  movesToMate,
+  parseFen,
+  parseScore,
+  parseUci,
+  preferenceOf,
+  winProbability,
+} from "#chess";
 import { MOVE_TABLES, type MoveTable, type MoveTableName } from "#encodings";
 import type { DataRecord, RecordKind } from "#formats";
+
+import { isQuiet } from "./quiet.js";
 
 type Conversion = (record: DataRecord, table: MoveTable | undefined) => DataRecord[];
 
@@ -70,6 +82,24 @@ function policyOf({ fen, moves }: DataRecord): DataRecord {
   return { fen, move: best.text, policy, value };
 }
 
+/** The quiet positions behind the moves with what the moves are worth, but for mates: values for networks that look at positions alone. */
+function quietChildren({ fen, moves }: DataRecord): DataRecord[] {
+  const position = parseFen(fen);
+  const ply = 2 * (position.fullmoves - 1) + (position.turn === "white" ? 1 : 2);
+  const children: DataRecord[] = [];
+  for (const [text, value] of Object.entries(moves!)) {
+    const move = parseUci(position, text);
+    if (move === undefined) throw new UserError("CONVERT_MOVE", `${text} is no legal move of ${fen}.`);
+    if (typeof value !== "number") continue;
+    position.play(move);
+    core.bytes.set(position.bytes(), core.POSITION);
+    if (isQuiet() && position.moves().length > 0)
+      children.push({ fen: formatFen(position), move: null, score: -value, ply, result: 0 });
+    position.undo();
+  }
+  return children;
+}
+
 const halfway = (value: number) => (value + 1) / 2;
 
 /**
@@ -98,6 +128,9 @@ const CONVERSIONS: Partial<Record<RecordKind, Partial<Record<RecordKind, Convers
     move_index: ({ fen, move_index }, table) => [{ fen, move: moveOf(fen, move_index!, table) }],
     policy: (record, table) => [{ fen: record.fen, move: topOf(record, table) }],
   },
+  scored: {
+    all_moves: quietChildren,
+  },
   policy: {
     all_moves: (record) => [policyOf(record)],
   },
@@ -107,7 +140,7 @@ const CONVERSIONS: Partial<Record<RecordKind, Partial<Record<RecordKind, Convers
 export const canConvert = (from: RecordKind, to: RecordKind): boolean =>
   from === to || CONVERSIONS[to]?.[from] !== undefined;
 
-/** The records of another kind that a record becomes: one for most, one for each move if every move is valued. */
+/** The records of another kind that a record becomes: one for most, up to one for each move if every move is valued. */
 export function convertRecord(record: DataRecord, from: RecordKind, to: RecordKind, table?: MoveTable): DataRecord[] {
   if (from === to) return [record];
   const conversion = CONVERSIONS[to]?.[from];

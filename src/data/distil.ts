@@ -2,6 +2,7 @@ import { Random, UserError } from "#base";
 import { clampEvaluation, core } from "#chess";
 import { badRecord, createRawRecords, type NnueWeights, openRawRecords } from "#formats";
 import { nnueImage } from "#models";
+import { isQuiet } from "./quiet.js";
 
 /** Which positions a network values, and how. */
 export interface DistilOptions {
@@ -21,7 +22,7 @@ export interface DistilResult {
   restless: number; // left out: in check, or with something to win at once
 }
 
-const { LIST, POSITION, RECORD_BYTES, SCRATCH, wasm } = core;
+const { LIST, POSITION, RECORD_BYTES, wasm } = core;
 
 /**
  * Positions of a file, and others a random move or two off them, valued by a network alone, without a search: the
@@ -110,15 +111,6 @@ function playRandom(random: Random): number {
     wasm.play(POSITION, core.moves[(LIST >> 1) + random.below(count)]);
   }
   return wasm.generate(POSITION, LIST) > 0 ? wanted : 0;
-}
-
-/** Nobody is in check, and no capture or promotion wins anything. */
-function isQuiet(): boolean {
-  if (wasm.checkers(POSITION) !== 0n) return false;
-  const count = wasm.generateNoisy(POSITION, LIST);
-  for (let i = LIST >> 1; i < (LIST >> 1) + count; i++)
-    if (wasm.see(POSITION, core.moves[i], SCRATCH) > 0) return false;
-  return true;
 }
 
 /** Loads the network into the core; what is returned values the position there in centipawns, for the mover. */

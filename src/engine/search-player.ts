@@ -20,7 +20,7 @@ const commonOptions = (network: string) =>
     ...networkOption(network),
     overheadMs: {
       type: "integer",
-      default: 20,
+      default: 10,
       min: 0,
       max: 5000,
       uci: "Move Overhead",

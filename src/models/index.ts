@@ -26,6 +26,7 @@ export { inspectMoe, type LayerInsight, type MoeInsight } from "./moe-inspect.js
 export { NnueEvaluator, nnueImage, nnueName, nnueParameters, nnueRate } from "./nnue.js";
 export { isNnueFile, nnueOutput, quantisationError, rewriteNnue } from "./nnue-export.js";
 export { NNUE } from "./nnue-family.js";
+export { growNnue } from "./nnue-grow.js";
 export { NNUE_SIZES, Nnue, type NnueConfig } from "./nnue-network.js";
 export { foldFeatures, quantiseNnue } from "./nnue-quantise.js";
 export { syntheticHalfKp, syntheticWide } from "./nnue-synthetic.js";

@@ -49,6 +49,15 @@ const FOUR_BUCKETS = [
   ...Array.from({ length: 6 }, () => [3, 3, 3, 3, 3, 3, 3, 3]),
 ].flat();
 
+// The same, with the files c and d, the two files of a castled king, and how far it came out told apart.
+const EIGHT_BUCKETS = [
+  [0, 0, 1, 2, 2, 1, 0, 0],
+  [3, 3, 4, 4, 4, 4, 3, 3],
+  [5, 5, 5, 5, 5, 5, 5, 5],
+  ...Array.from({ length: 2 }, () => [6, 6, 6, 6, 6, 6, 6, 6]),
+  ...Array.from({ length: 3 }, () => [7, 7, 7, 7, 7, 7, 7, 7]),
+].flat();
+
 const BASE: NnueConfig = {
   inputs: "768",
   hidden: 256,
@@ -63,6 +72,7 @@ const BASE: NnueConfig = {
 export const NNUE_SIZES = {
   tiny: { ...BASE, hidden: 32, factorised: false, kingBuckets: [], mirrored: false, outputs: 1 }, // for tests
   base: BASE,
+  wide: { ...BASE, hidden: 384, kingBuckets: EIGHT_BUCKETS },
   halfkp: { ...BASE, inputs: "halfkp", hidden: 256, kingBuckets: [], mirrored: false, outputs: 1 }, // Stockfish 12, Jomfish
 } satisfies Record<string, NnueConfig>;
 

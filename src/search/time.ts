@@ -37,13 +37,13 @@ export interface OwnClock {
 /** How long to think: `softMs` is the usual time, `hardMs` what is never exceeded. */
 export function allotTime({ leftMs, incrementMs, movesToGo, overheadMs }: OwnClock): Required<ThinkingTime> {
   const left = Math.max(1, leftMs - overheadMs);
-  const moves = Math.min(movesToGo ?? 24, 40);
+  const moves = Math.min(movesToGo ?? 20, 40);
   // What the next moves gain and lose on their way is part of the account: an increment smaller than the overhead is a loss.
-  const gains = 0.75 * incrementMs - overheadMs;
+  const gains = 0.9 * incrementMs - overheadMs;
   const share = Math.max(0, (movesToGo === undefined ? left : 0.95 * left) / moves + gains);
   const most = movesToGo === 1 ? 0.9 * left : 0.55 * left;
   const hardMs = Math.max(1, Math.min(most, share * 4.5));
-  return { softMs: Math.max(1, Math.min(share * 0.8, hardMs)), hardMs };
+  return { softMs: Math.max(1, Math.min(share, hardMs)), hardMs };
 }
 
 /**

@@ -5,16 +5,16 @@
 import { findChecks, givesCheck } from "./checks";
 import { evaluate, expectRoot } from "./evaluate";
 import {
-  addKiller, checkersOf, clearKillers, clearPv, currentMove, cutoffs, bestLine, doubleExtensions, earlier,
-  excludedMove, extendPv, frameAt, framesReset, isKiller, MAX_PLY, moveList, NONE, next, pliesFromNull, pvLength,
-  setCheckers, setCutoffs, setDoubleExtensions, setExcluded, setMove, setPliesFromNull, setStaticEval, staticEval,
+  addKiller, attackedByEnemy, checkersOf, clearKillers, clearPv, currentMove, cutoffs, bestLine, doubleExtensions, earlier,
+  excludedMove, extendPv, frameAt, framesReset, isKiller, MAX_PLY, moveList, movedPiece, NONE, next, pliesFromNull, pvLength,
+  reducedBy, setCheckers, setCutoffs, setDoubleExtensions, setExcluded, setMove, setPliesFromNull, setReducedBy, setStaticEval, staticEval,
   triedCaptures, triedQuiets,
 } from "./frame";
-import { captureHistory, correction, learnCorrection } from "./history-tables";
+import { captureHistory, correction, learnCorrection, learnMain } from "./history-tables";
 import { generate, isLegal } from "../rules/movegen";
 import { nnuePush } from "../nnue/network";
 import {
-  GOOD, isGoodCapture, isNoisy, learnFromCutoff, movedBy, nextMove, quietHistory, startPicking, startPickingCaptures,
+  findThreats, GOOD, isGoodCapture, isNoisy, learnAfter, learnFromCutoff, learnQuiet, movedBy, nextMove, quietHistory, startPicking, startPickingCaptures,
   startPickingListed, taken, victimValue,
 } from "./ordering";
 import {
@@ -241,6 +241,13 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   setCutoffs(frameAt(ply + 2), 0);
   setDoubleExtensions(frame, root ? 0 : doubleExtensions(earlier(frame, 1)));
 
+  const parent = earlier(frame, 1);
+  const lastMove = movedPiece(parent);
+  const moveBefore = movedPiece(earlier(frame, 2));
+  const reducedHere = root ? 0 : reducedBy(parent);
+  setReducedBy(parent, 0);
+  const lastWasQuiet = !root && currentMove(parent) != 0 && !isNoisy(parent, currentMove(parent));
+
   // Transposition table: what is known of the position, and a cutoff if that is enough
   const excluded = excludedMove(frame);
   const hash = key(frame);
@@ -252,6 +259,7 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   const onPv = pv || (known != 0 && entryPv(known));
   if (!pv && known && knownDepth >= depth && knownBound & (knownScore >= beta ? LOWER : UPPER) && rule50(frame) < 90) {
     if (first && knownScore >= beta && !isNoisy(frame, first) && isLegal(frame, first, moveList(frame))) {
+      findThreats(frame);
       learnFromCutoff(frame, first, depth, 0, 0, 0, 0);
     }
     return knownScore;
@@ -267,7 +275,7 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
       eval = staticEval(frame);
       raw = eval;
     } else {
-      const correct = correction(frame); // first: while its memory comes, the network works
+      const correct = correction(frame, lastMove, moveBefore); // first: while its memory comes, the network works
       raw = known && entryEval(known) != NONE ? entryEval(known) : evaluate(frame, ply);
       eval = max(-MATE_FOUND + 1, min(MATE_FOUND - 1, raw + correct));
       setStaticEval(frame, eval);
@@ -278,6 +286,18 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
     if (known && knownBound & (knownScore > eval ? LOWER : UPPER) && abs(knownScore) < MATE_FOUND) eval = knownScore;
   } else setStaticEval(frame, NONE);
   const standing = staticEval(frame);
+  const standingBefore = staticEval(parent);
+
+  if (!inCheck && !excluded && standingBefore != NONE) {
+    // The last move is judged by what it did to the evaluation, whatever the search finds.
+    if (lastWasQuiet) {
+      const gain = max(-60, min(45, -(standing + standingBefore))) + 8;
+      learnMain(side(parent), currentMove(parent), attackedByEnemy(parent), 20 * gain);
+    }
+    // A reduction is taken back where it was too good to be true, and goes on where the last move lost ground.
+    if (reducedHere >= 3 && standing <= -standingBefore) depth++;
+    else if (reducedHere >= 2 && depth >= 2 && standing + standingBefore > 60) depth--;
+  }
 
   // A position so good or so bad that no move need be tried
   if (!pv && !inCheck && !excluded) {
@@ -289,6 +309,10 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
     // Reverse futility pruning (static null move): far above beta, it will stay there.
     if (depth <= 9 && eval < MATE_FOUND && eval - 72 * (depth - (improving ? 1 : 0)) >= beta && beta > -MATE_FOUND) {
       return (eval + beta) / 2;
+    }
+    // What the table knows is not deep enough, but far above beta.
+    if (known && knownBound & LOWER && knownDepth >= depth - 4 && knownScore >= beta + 130 && abs(beta) < MATE_FOUND && abs(knownScore) < MATE_FOUND) {
+      return beta + 130;
     }
     // Null move pruning: above beta even if the other side moves twice; verified where the search is deep (zugzwang).
     if (
@@ -357,6 +381,7 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   }
 
   findChecks(frame);
+  findThreats(frame);
   if (root) {
     const count = rootCount - firstRoot;
     const list = moveList(frame);
@@ -431,10 +456,16 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
         reduction -= history / 9;
       }
       const reduced = max(1, min(ahead, ahead - reduction / UNIT));
+      setReducedBy(frame, ahead - reduced);
       score = -search(ply + 1, reduced, -alpha - 1, -alpha, true);
+      setReducedBy(frame, 0);
       if (score > alpha && reduced < ahead) {
         const deeper = ahead + (score > best + 45 ? 1 : 0) - (score < best + 8 ? 1 : 0);
         if (deeper > reduced) score = -search(ply + 1, deeper, -alpha - 1, -alpha, !cut);
+        if (!noisy && !stopped) {
+          if (score <= alpha) learnAfter(frame, moved, -min(1200, 120 * depth));
+          else if (score >= beta) learnAfter(frame, moved, min(1200, 120 * depth));
+        }
       }
     } else if (!pv || number > 1) score = -search(ply + 1, ahead, -alpha - 1, -alpha, !cut);
     // Principal variation search: the full window only for the first move, and for one that beats it
@@ -465,14 +496,18 @@ function search(ply: i32, depth: i32, alpha: i32, beta: i32, cut: bool): i32 {
   }
 
   if (number == 0) return excluded ? alpha : inCheck ? -MATE_CP + ply : 0;
+  // Far above beta is hardly more certain than above it.
+  if (best >= beta && abs(best) < MATE_FOUND && abs(beta) < MATE_FOUND) best = (best * depth + beta) / (depth + 1);
   if (!excluded) {
     const bound = best >= beta ? LOWER : pv && bestMove ? EXACT : UPPER;
     if (!(root && firstRoot > 0)) remember(hash, bestMove, toTable(best, ply), raw, depth, bound, onPv);
     if (
       !inCheck && !(bestMove && isNoisy(frame, bestMove)) && !(bound == LOWER && best <= standing) && !(bound == UPPER && best >= standing)
     ) {
-      learnCorrection(frame, best - standing, depth);
+      learnCorrection(frame, lastMove, moveBefore, best - standing, depth);
     }
+    // Nothing was good enough here: the move that led here was a good one.
+    if (best <= startAlpha && lastWasQuiet) learnQuiet(parent, currentMove(parent), min(1100, 110 * depth));
   }
   return best;
 }
@@ -521,12 +556,13 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
   let best = -INFINITE;
   let hope = -INFINITE;
   if (!inCheck) {
-    const correct = correction(frame);
+    const correct = correction(frame, movedPiece(earlier(frame, 1)), movedPiece(earlier(frame, 2)));
     raw = known && entryEval(known) != NONE ? entryEval(known) : evaluate(frame, ply);
     best = max(-MATE_FOUND + 1, min(MATE_FOUND - 1, raw + correct));
     setStaticEval(frame, best);
     if (known && entryBound(known) & (knownScore > best ? LOWER : UPPER) && abs(knownScore) < MATE_FOUND) best = knownScore;
     if (best >= beta) {
+      if (abs(best) < MATE_FOUND && abs(beta) < MATE_FOUND) best = (best + beta) / 2;
       if (!known) remember(hash, 0, toTable(best, ply), raw, 0, LOWER, onPv);
       return best;
     }
@@ -539,6 +575,7 @@ function quiescence(ply: i32, alpha: i32, beta: i32): i32 {
   if (first && !((inCheck || isNoisy(frame, first)) && isLegal(frame, first, moveList(frame)))) first = 0;
   if (inCheck) {
     findChecks(frame);
+    findThreats(frame);
     startPicking(frame, first, true);
   } else startPickingCaptures(frame, first, -INFINITE); // whether they lose is asked below, of those that matter
   let bestMove = 0;

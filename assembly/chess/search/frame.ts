@@ -8,12 +8,14 @@
 //  256  u16 x 256 moves as generated     768 i32 x 256 moves with scores     1792 u16 x 128 best line
 // 2048  u16 x 64 quiet moves tried     2176 u16 x 32 captures tried
 // 2240  u64 x 7 from where a pawn, knight, bishop, rook, queen, king would give check; whose moving away would
+// 2304  u64 x 4 squares the enemy attacks: with pawns, minor pieces too, rooks too, with anything
+// 2336  u32 address of the histories with these pawns       2340 i32 plies by which the move being searched was reduced
 import { checkers, copyPosition } from "../rules/position";
 
 export const MAX_PLY: i32 = 127;
 export const NONE: i32 = -32002; // no static evaluation: in check
 const BEFORE: i32 = 8; // empty frames before the root, so that looking back needs no test
-const FRAME_BYTES: i32 = 2304;
+const FRAME_BYTES: i32 = 2368;
 export const FRAMES_BYTES: i32 = (BEFORE + MAX_PLY + 2) * FRAME_BYTES;
 
 let frames: usize = 0;
@@ -185,6 +187,37 @@ export function pickerState(frame: usize): usize {
 @inline
 export function checkSquares(frame: usize): usize {
   return frame + 2240;
+}
+
+@inline
+export function threats(frame: usize): usize {
+  return frame + 2304;
+}
+
+/** Every square the enemy attacks; `findThreats` has looked at the position. */
+@inline
+export function attackedByEnemy(frame: usize): u64 {
+  return load<u64>(frame, 2328);
+}
+
+@inline
+export function pawnRow(frame: usize): usize {
+  return <usize>load<u32>(frame, 2336);
+}
+
+@inline
+export function setPawnRow(frame: usize, row: usize): void {
+  store<u32>(frame, <u32>row, 2336);
+}
+
+@inline
+export function reducedBy(frame: usize): i32 {
+  return load<i32>(frame, 2340);
+}
+
+@inline
+export function setReducedBy(frame: usize, plies: i32): void {
+  store<i32>(frame, plies, 2340);
 }
 
 @inline

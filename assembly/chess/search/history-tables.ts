@@ -1,13 +1,16 @@
-// What a thread learns while it searches: which moves were good elsewhere (history heuristics: main, capture, continuation), and how far the static evaluation
-// is usually off in positions with the same pawns or pieces (correction history). Tables of i16 in the thread's own memory.
+// What a thread learns while it searches: which moves were good elsewhere (history heuristics: main, capture, continuation, pawns), and how far the static
+// evaluation is usually off in positions with the same pawns or pieces, or after the same moves (correction history). Tables of i16 in the thread's own memory.
 import { BISHOP, BLACK, colorSet, KING, KNIGHT, PAWN, QUEEN, ROOK, roleSet, side, WHITE } from "../rules/position";
 
-const MAIN: i32 = 0; // [side][from, to]
-const CAPTURE: i32 = MAIN + 2 * 4096 * 2; // [piece, to][role taken]
+const MAIN: i32 = 0; // [side][whether the enemy attacks from, to][from, to]
+const CAPTURE: i32 = MAIN + 2 * 4 * 4096 * 2; // [piece, to][role taken]
 const CONTINUATION: i32 = CAPTURE + 1024 * 8 * 2; // [earlier piece, to][piece, to]
-const CORRECTION: i32 = CONTINUATION + 1024 * 1024 * 2; // [kind][side][hash]
+const PAWNS: i32 = CONTINUATION + 1024 * 1024 * 2; // [hash of the pawns][piece, to]
+const PAWNS_SIZE: i32 = 512;
+const CORRECTION: i32 = PAWNS + PAWNS_SIZE * 1024 * 2; // [kind][side][hash]
 const CORRECTION_SIZE: i32 = 8192;
-export const HISTORY_BYTES: i32 = CORRECTION + 3 * 2 * CORRECTION_SIZE * 2;
+const AFTER: i32 = CORRECTION + 3 * 2 * CORRECTION_SIZE * 2; // corrections: [piece, to two plies before][piece, to of the last move]
+export const HISTORY_BYTES: i32 = AFTER + 1024 * 1024 * 2;
 
 const LIMIT: i32 = 16384;
 const CORRECTION_LIMIT: i32 = 16384;
@@ -24,8 +27,10 @@ export function historyClear(): void {
 }
 
 @inline
-function mainAt(us: i32, move: i32): usize {
-  return tables + (((us << 12) | (move & 4095)) << 1);
+function mainAt(us: i32, move: i32, attacked: u64): usize {
+  const from = <i32>(attacked >> ((move >> 6) & 63)) & 1;
+  const to = <i32>(attacked >> (move & 63)) & 1;
+  return tables + (((((us << 2) | (from << 1) | to) << 12) | (move & 4095)) << 1);
 }
 
 @inline
@@ -57,8 +62,8 @@ function push(at: usize, bonus: i32): void {
 }
 
 @inline
-export function mainHistory(us: i32, move: i32): i32 {
-  return load<i16>(mainAt(us, move));
+export function mainHistory(us: i32, move: i32, attacked: u64): i32 {
+  return load<i16>(mainAt(us, move, attacked));
 }
 
 /** `moved` is piece << 6 | target square, `role` what it takes. */
@@ -73,8 +78,20 @@ export function continuationHistory(earlier: i32, moved: i32): i32 {
 }
 
 @inline
-export function learnMain(us: i32, move: i32, bonus: i32): void {
-  push(mainAt(us, move), bonus);
+export function learnMain(us: i32, move: i32, attacked: u64, bonus: i32): void {
+  push(mainAt(us, move, attacked), bonus);
+}
+
+/** What is known of moves with the pawns of a position: a row of `historyIn`. */
+@inline
+export function pawnHistoryRow(p: usize): usize {
+  const pawns = roleSet(p, PAWN);
+  return tables + PAWNS + ((mix(pawns & colorSet(p, WHITE), pawns & colorSet(p, BLACK)) & (PAWNS_SIZE - 1)) << 11);
+}
+
+@inline
+export function learnIn(row: usize, moved: i32, bonus: i32): void {
+  push(row + (moved << 1), bonus);
 }
 
 @inline
@@ -113,10 +130,16 @@ function piecesAt(p: usize, color: i32): usize {
   return correctionAt(1 + color, side(p), mix(a, b));
 }
 
-/** What to add to the static evaluation, in centipawns. */
-export function correction(p: usize): i32 {
+@inline
+function afterAt(before: i32, last: i32): usize {
+  return tables + AFTER + (((before << 10) | last) << 1);
+}
+
+/** What to add to the static evaluation, in centipawns; `last` and `before` are the moves that led here, as piece << 6 | target. */
+export function correction(p: usize, last: i32, before: i32): i32 {
   const sum =
-    <i32>load<i16>(pawnsAt(p)) + <i32>load<i16>(piecesAt(p, WHITE)) + <i32>load<i16>(piecesAt(p, BLACK));
+    <i32>load<i16>(pawnsAt(p)) + <i32>load<i16>(piecesAt(p, WHITE)) + <i32>load<i16>(piecesAt(p, BLACK)) +
+    <i32>load<i16>(afterAt(before, last));
   return sum / 512;
 }
 
@@ -127,9 +150,10 @@ function correct(at: usize, bonus: i32): void {
 }
 
 /** A search of this depth found the evaluation to be off by so many centipawns. */
-export function learnCorrection(p: usize, off: i32, depth: i32): void {
+export function learnCorrection(p: usize, last: i32, before: i32, off: i32, depth: i32): void {
   const bonus = max(-2048, min(2048, off * depth * 3));
   correct(pawnsAt(p), bonus);
   correct(piecesAt(p, WHITE), bonus);
   correct(piecesAt(p, BLACK), bonus);
+  correct(afterAt(before, last), bonus);
 }

@@ -3,7 +3,7 @@ import { POSITION_BYTES } from "../rules/layout";
 import { findChecks, givesCheck } from "./checks";
 import { addKiller, checkersOf, frameAt, moveList, setCheckers } from "./frame";
 import { generate, isLegal } from "../rules/movegen";
-import { nextMove, startPicking } from "./ordering";
+import { findThreats, nextMove, startPicking } from "./ordering";
 import { checkers, copyPosition, isInsufficient, play, rule50 } from "../rules/position";
 import { random, seedRandom } from "../rules/random";
 
@@ -26,6 +26,7 @@ export function orderingCheck(starts: usize, count: i32, plies: i32, seed: u64, 
     }
     setCheckers(frame, checkers(frame));
     findChecks(frame);
+    findThreats(frame);
     addKiller(frame, random(2) ? <i32>load<u16>(list + (random(legal) << 1)) : random(65536));
     const first = random(2) ? <i32>load<u16>(list + (random(legal) << 1)) : 0;
     startPicking(frame, first, checkersOf(frame) != 0);

@@ -6,17 +6,19 @@
 //  20 i32 centipawns that a good capture wins at least   24 i32 stage after the table's move   28 i32 stage after good captures
 //
 // A scored move is 32 bits, the score above the move, so that one comparison orders both.
-import { bishopAttacks, bit, FILE_A, FILE_H, knightAttacks, rookAttacks } from "../rules/attacks";
+import { bishopAttacks, bit, FILE_A, FILE_H, kingAttacks, knightAttacks, rookAttacks } from "../rules/attacks";
 import { givesCheck } from "./checks";
 import { placeGain } from "./evaluate";
-import { earlier, isKiller, killer, moveList, movedPiece, pickerState, scoredMoves } from "./frame";
 import {
-  captureHistory, continuationHistory, continuationRow, historyIn, learnCapture, learnContinuation, learnMain,
-  mainHistory,
+  attackedByEnemy, earlier, isKiller, killer, moveList, movedPiece, pawnRow, pickerState, scoredMoves, setPawnRow, threats,
+} from "./frame";
+import {
+  captureHistory, continuationHistory, continuationRow, historyIn, learnCapture, learnContinuation, learnIn, learnMain,
+  mainHistory, pawnHistoryRow,
 } from "./history-tables";
 import { generate, generateNoisy, generateQuiet, isLegal } from "../rules/movegen";
 import {
-  BISHOP, CASTLING, colorSet, EN_PASSANT, KING, KNIGHT, moveFrom, moveKind, movePromotion, moveTo, occupied, PAWN,
+  BISHOP, CASTLING, colorSet, EN_PASSANT, KING, KNIGHT, kingSquare, moveFrom, moveKind, movePromotion, moveTo, occupied, PAWN,
   PROMOTION, pieceOn, QUEEN, ROOK, roleSet, side, WHITE,
 } from "../rules/position";
 import { seeAtLeast } from "./see";
@@ -70,11 +72,12 @@ export function movedBy(p: usize, move: i32): i32 {
   return (pieceOn(p, moveFrom(move)) << 6) | moveTo(move);
 }
 
-/** How well a quiet move did here and after the moves before it. */
+/** How well a quiet move did here, with these pawns, and after the moves before it; `findThreats` has looked at the position. */
 @inline
 export function quietHistory(frame: usize, move: i32, moved: i32): i32 {
   return (
-    mainHistory(side(frame), move) +
+    mainHistory(side(frame), move, attackedByEnemy(frame)) +
+    historyIn(pawnRow(frame), moved) / 2 +
     continuationHistory(movedPiece(earlier(frame, 1)), moved) +
     continuationHistory(movedPiece(earlier(frame, 2)), moved) +
     continuationHistory(movedPiece(earlier(frame, 4)), moved) / 2
@@ -89,33 +92,54 @@ function captureScore(frame: usize, move: i32): i32 {
   return movePromotion(move) == QUEEN ? score + 3000 : LAST;
 }
 
+/** Finds the squares the enemy attacks and the histories that go with the pawns: what quiet moves are judged by. */
+export function findThreats(p: usize): void {
+  const them = side(p) ^ 1;
+  const enemy = colorSet(p, them);
+  const all = occupied(p);
+  const at = threats(p);
+  const pawns = roleSet(p, PAWN) & enemy;
+  let attacked =
+    them == WHITE ? ((pawns & ~FILE_A) << 7) | ((pawns & ~FILE_H) << 9) : ((pawns & ~FILE_A) >> 9) | ((pawns & ~FILE_H) >> 7);
+  store<u64>(at, attacked);
+  let knights = roleSet(p, KNIGHT) & enemy;
+  for (; knights; knights &= knights - 1) attacked |= knightAttacks(<i32>ctz(knights));
+  let bishops = roleSet(p, BISHOP) & enemy;
+  for (; bishops; bishops &= bishops - 1) attacked |= bishopAttacks(<i32>ctz(bishops), all);
+  store<u64>(at, attacked, 8);
+  let rooks = roleSet(p, ROOK) & enemy;
+  for (; rooks; rooks &= rooks - 1) attacked |= rookAttacks(<i32>ctz(rooks), all);
+  store<u64>(at, attacked, 16);
+  let queens = roleSet(p, QUEEN) & enemy;
+  for (; queens; queens &= queens - 1) {
+    const square = <i32>ctz(queens);
+    attacked |= bishopAttacks(square, all) | rookAttacks(square, all);
+  }
+  store<u64>(at, attacked | kingAttacks(kingSquare(p, them)), 24);
+  setPawnRow(p, pawnHistoryRow(p));
+}
+
 // What `quietScore` looks at, found once for a list of moves: what the enemy attacks with pawns, with minor pieces too, with
-// rooks too; and the histories after the last moves.
+// rooks too, with anything; and the histories with the pawns and after the last moves.
 let byPawns: u64 = 0;
 let byMinors: u64 = 0;
 let byRooks: u64 = 0;
+let byAny: u64 = 0;
+let withPawns: usize = 0;
 let afterOne: usize = 0;
 let afterTwo: usize = 0;
 let afterFour: usize = 0;
 
 function startScoring(p: usize): void {
+  withPawns = pawnRow(p);
   afterOne = continuationRow(movedPiece(earlier(p, 1)));
   afterTwo = continuationRow(movedPiece(earlier(p, 2)));
   afterFour = continuationRow(movedPiece(earlier(p, 4)));
-  const them = side(p) ^ 1;
-  const enemy = colorSet(p, them);
-  const all = occupied(p);
-  const pawns = roleSet(p, PAWN) & enemy;
-  byPawns =
-    them == WHITE ? ((pawns & ~FILE_A) << 7) | ((pawns & ~FILE_H) << 9) : ((pawns & ~FILE_A) >> 9) | ((pawns & ~FILE_H) >> 7);
-  byMinors = byPawns;
-  let knights = roleSet(p, KNIGHT) & enemy;
-  for (; knights; knights &= knights - 1) byMinors |= knightAttacks(<i32>ctz(knights));
-  let bishops = roleSet(p, BISHOP) & enemy;
-  for (; bishops; bishops &= bishops - 1) byMinors |= bishopAttacks(<i32>ctz(bishops), all);
-  byRooks = byMinors;
-  let rooks = roleSet(p, ROOK) & enemy;
-  for (; rooks; rooks &= rooks - 1) byRooks |= rookAttacks(<i32>ctz(rooks), all);
+  const at = threats(p);
+  byPawns = load<u64>(at);
+  byMinors = load<u64>(at, 8);
+  byRooks = load<u64>(at, 16);
+  byAny = load<u64>(at, 24);
 }
 
 /** A quiet move by its history, whether it checks, flees from a lesser piece or walks into one, and where it puts its man. */
@@ -125,17 +149,18 @@ function quietScore(frame: usize, move: i32): i32 {
   const to = moveTo(move);
   const moved = movedBy(frame, move);
   const history =
-    mainHistory(side(frame), move) + historyIn(afterOne, moved) + historyIn(afterTwo, moved) + historyIn(afterFour, moved) / 2;
+    mainHistory(side(frame), move, byAny) + historyIn(withPawns, moved) / 2 + historyIn(afterOne, moved) +
+    historyIn(afterTwo, moved) + historyIn(afterFour, moved) / 2;
   let score = history / 8;
   if (moveKind(move) == CASTLING) return score;
   const role = (moved >> 6 & 7) - 1;
   score += 2 * placeGain(role, side(frame), from, to);
   if (givesCheck(frame, move) && seeAtLeast(frame, move, -75)) score += 2300;
   if (role == PAWN || role == KING) return score;
-  const threats = role == QUEEN ? byRooks : role == ROOK ? byMinors : byPawns;
+  const dangers = role == QUEEN ? byRooks : role == ROOK ? byMinors : byPawns;
   const worth = role == QUEEN ? 7000 : role == ROOK ? 3600 : 2000;
-  if (threats & bit(from)) score += worth;
-  if (threats & bit(to)) score -= worth;
+  if (dangers & bit(from)) score += worth;
+  if (dangers & bit(to)) score -= worth;
   return score;
 }
 
@@ -319,10 +344,16 @@ export function isGoodCapture(frame: usize): bool {
   return load<i32>(pickerState(frame)) == GOOD_CAPTURES;
 }
 
-@inline
-function learnQuiet(frame: usize, move: i32, bonus: i32): void {
+/** A quiet move did well, or badly; `findThreats` has looked at the position. */
+export function learnQuiet(frame: usize, move: i32, bonus: i32): void {
   const moved = movedBy(frame, move);
-  learnMain(side(frame), move, bonus);
+  learnMain(side(frame), move, attackedByEnemy(frame), bonus);
+  learnIn(pawnRow(frame), moved, bonus);
+  learnAfter(frame, moved, bonus);
+}
+
+/** The same, but only for the moves before it. */
+export function learnAfter(frame: usize, moved: i32, bonus: i32): void {
   learnContinuation(movedPiece(earlier(frame, 1)), moved, bonus);
   learnContinuation(movedPiece(earlier(frame, 2)), moved, bonus);
   learnContinuation(movedPiece(earlier(frame, 4)), moved, bonus);

@@ -5,7 +5,8 @@
 
 import * as z from "zod";
 import { listFolder, readBytes, readText, replaceFolder, UserError, writeFile } from "#base";
-import { type FamilyName, loadNetwork, type Network, networkBytes } from "#models";
+import { readNnueNetwork } from "#formats";
+import { type FamilyName, growNnue, isNnueFile, loadNetwork, type Network, Nnue, networkBytes } from "#models";
 import {
   type NamedTensor,
   parametersOf,
@@ -116,8 +117,12 @@ export async function saveCheckpoint(
   });
 }
 
-/** Fills the network's parameters from a file of weights of the same architecture. */
+/** Fills the network's parameters from a file of weights of the same architecture, or from a smaller quantised NNUE. */
 export async function takeWeights(path: string, network: Network): Promise<void> {
+  if (isNnueFile(path) && network instanceof Nnue) {
+    const weights = readNnueNetwork(await readBytes(path), path);
+    if (weights.kind === "wide") return growNnue(weights, network, path);
+  }
   const loaded = await loadNetwork(path);
   const values = new Map(parametersOf(loaded.network).map((parameter) => [parameter.name, parameter]));
   for (const { name, shape, data } of parametersOf(network)) {
