@@ -79,7 +79,7 @@ test("foreign thoughts follow the true board, are as long, and are of other posi
 class ValuingWriter extends NotingWriter {
   private firsts = 0;
 
-  async move(position: Position, move: number) {
+  override async move(position: Position, move: number) {
     await super.move(position, move);
     if (formatFen(position) !== START_FEN) return { value: -0.1 * this.firsts, draw: 0 }; // the opponent's move
     return { value: 0.1 * ++this.firsts, draw: 0 };
