@@ -48,4 +48,4 @@ export {
 } from "./session.js";
 export type { Dim, Shape } from "./shape.js";
 export { Trainer, type TrainerOptions } from "./trainer.js";
-export type { TrainerState } from "./training-run.js";
+export type { TrainerState } from "./training-plan.js";

@@ -4,13 +4,8 @@ import { type CachedPlan, CachedRun } from "./cached-run.js";
 import type { Replica } from "./replicas.js";
 import { createSession, unwrap, wrapFeeds } from "./runner.js";
 import { buffersOf, type Feeds, type RunOptions, type SessionOptions, type TensorData } from "./session.js";
-import {
-  type RunRequest,
-  type TrainerState,
-  type TrainingPlan,
-  TrainingRun,
-  type UpdateRequest,
-} from "./training-run.js";
+import type { RunRequest, TrainerState, TrainingPlan, UpdateRequest } from "./training-plan.js";
+import { TrainingRun } from "./training-run.js";
 
 const sessions: Awaited<ReturnType<typeof createSession>>[] = []; // by their models
 let cached: CachedRun | undefined;

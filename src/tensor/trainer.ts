@@ -4,12 +4,12 @@ import { nodesOf, type Tensor } from "./graph.js";
 import { Emitter } from "./onnx/emit.js";
 import { writeOnnx } from "./onnx/model.js";
 import { statisticsOf } from "./ops/batchnorm.js";
-import { linesOf } from "./ops/indexing.js";
+import { rowsOf } from "./ops/indexing.js";
 import type { OptimiserChoice } from "./optimiser-choice.js";
 import { type Parameter, parametersOf } from "./parameter.js";
 import { STOP } from "./runner.js";
 import type { Feeds, SessionOptions } from "./session.js";
-import { type PlannedParameter, resultFloats, type TrainerState, type TrainingPlan } from "./training-run.js";
+import { type PlannedParameter, resultFloats, type TrainerState, type TrainingPlan } from "./training-plan.js";
 
 /** What is trained, by which loss and which optimiser. */
 export interface TrainerOptions extends SessionOptions {
@@ -140,17 +140,17 @@ export function planTraining(parameters: readonly Parameter[], options: TrainerO
 
   const emitter = new Emitter("training");
   const results: Record<string, Tensor> = { loss, ...metrics };
-  const outputs = new Map<Parameter, Pick<PlannedParameter, "output" | "lines">>();
+  const outputs = new Map<Parameter, Pick<PlannedParameter, "output" | "rows">>();
   for (const [parameter, change] of changes) {
     const { name } = parameter;
-    const found = linesOf(change); // the worker adds these up faster than ONNX Runtime does
+    const found = rowsOf(change); // the worker adds these up faster than ONNX Runtime does
     if (found) {
-      const lines = { values: `values:${name}`, places: `places:${name}`, count: found.count };
-      Object.assign(results, { [lines.values]: found.values, [lines.places]: found.places });
-      outputs.set(parameter, { output: undefined, lines });
+      const rows = { values: `values:${name}`, indices: `indices:${name}`, count: found.count };
+      Object.assign(results, { [rows.values]: found.values, [rows.indices]: found.indices });
+      outputs.set(parameter, { output: undefined, rows });
     } else {
       results[`change:${name}`] = change;
-      outputs.set(parameter, { output: `change:${name}`, lines: undefined });
+      outputs.set(parameter, { output: `change:${name}`, rows: undefined });
     }
   }
   const model = emitter.finish(results, runtimeFillsOutputs ? STOP : undefined);
@@ -165,7 +165,7 @@ export function planTraining(parameters: readonly Parameter[], options: TrainerO
       trainable: changes.has(parameter) && parameter.trainable,
       decays: decays(parameter),
       read: needed.includes(parameter),
-      ...(outputs.get(parameter) ?? { output: undefined, lines: undefined }),
+      ...(outputs.get(parameter) ?? { output: undefined, rows: undefined }),
     })),
     scalars: ["loss", ...Object.keys(metrics)],
     dropouts: emitter.dropouts,

@@ -4,76 +4,33 @@
  */
 import { loadWasm, type Runtime, UserError, type WasmInstance } from "#base";
 import { emaDecayAt } from "./ema.js";
-import { buildOptimiser, type OptimiserChoice } from "./optimiser-choice.js";
+import { buildOptimiser } from "./optimiser-choice.js";
 import type { TrainKernels } from "./optimisers/kernels.js";
-import { clipScale, type Matrix, type Optimiser, type ParameterRange } from "./optimisers/optimiser.js";
+import { clipScale, type Optimiser, type ParameterRange } from "./optimisers/optimiser.js";
 import { Orthogonaliser } from "./orthogonaliser.js";
 import { blocksOf, Exchange, type Replica, type Span } from "./replicas.js";
 import { createSession, type RuntimeSession, runInto, tensorOf, wrapFeeds } from "./runner.js";
-import type { Feeds, SessionOptions, TensorData } from "./session.js";
-
-/** A parameter and where the model returns what becomes of it. */
-export interface PlannedParameter {
-  name: string;
-  shape: readonly number[];
-  data: Float32Array;
-  trainable: boolean; // the output is its gradient; else it is its next value
-  decays: boolean; // whether weight decay applies
-  read: boolean; // whether the model reads it at all
-  output: string | undefined;
-  lines: PlannedLines | undefined; // its gradient instead of an output of its own
-}
-
-/** A table's gradient as a list of lines with the rows they belong to: two outputs. */
-export interface PlannedLines {
-  values: string; // [count, width]
-  places: string; // [count], 32-bit
-  count: number;
-}
-
-export interface PlannedDropout {
-  input: string;
-  size: number; // elements, all of them
-  keep: number; // probability
-}
-
-/** All a worker needs to train. */
-export interface TrainingPlan {
-  model: Uint8Array;
-  options: SessionOptions;
-  parameters: readonly PlannedParameter[];
-  scalars: readonly string[]; // outputs that are single numbers, the loss first
-  dropouts: readonly PlannedDropout[];
-  optimiser: OptimiserChoice;
-  clip: number; // largest norm of the whole gradient; 0 for none
-  ema: number; // decay of the averaged weights; 0 keeps none
-  seed: number; // of the dropout
-}
-
-/** One worker's part of a step. */
-export interface RunRequest {
-  batches: readonly { feeds: Feeds; part: number }[]; // `part` is the batch's place among all of the step
-}
-
-export interface UpdateRequest {
-  learningRate: number;
-  gradientNorm: number; // of the mean over all batches, before clipping
-  batches: number; // in the step, of all workers
-  workers: number; // that had a batch
-}
-
-/** Everything beside the weights that a resumed run needs. */
-export interface TrainerState {
-  step: number;
-  tensors: Record<string, TensorData>;
-}
+import type { Feeds } from "./session.js";
+import {
+  comesWhole,
+  divide,
+  inOrder,
+  matrixOf,
+  type PlannedParameter,
+  type RunRequest,
+  resultFloats,
+  type TrainerState,
+  type TrainingPlan,
+  type UpdateRequest,
+  widthOf,
+} from "./training-plan.js";
 
 /** A parameter in the memory; `gradient` holds the next value if it is not trainable. */
 interface Room extends ParameterRange {
   plan: PlannedParameter;
   average: number; // address of the moving average; 0 if there is none
-  values: number; // address of the gradient's lines, and of the rows they belong to; 0 if the gradient comes whole
-  places: number;
+  values: number; // address of the gradient's rows, and of their indices; 0 if the gradient comes whole
+  indices: number;
 }
 
 /** Not learned but changed by every batch, like the averages of a batch norm. */
@@ -89,55 +46,6 @@ interface Gradients {
 interface Kernels extends TrainKernels {
   /** Fills `mask` with 0, or with 1 / keep with probability `keep`. */
   dropoutMask(mask: number, length: number, keep: number, seed: number): void;
-}
-
-const comesWhole = ({ trainable, lines }: PlannedParameter): boolean => trainable && !lines;
-
-/**
- * Parameters as they lie in memory, each on a multiple of 64 bytes: first the trainable ones whose gradient comes whole,
- * then those whose gradient comes in lines, then the others.
- */
-const inOrder = (parameters: readonly PlannedParameter[]): PlannedParameter[] => [
-  ...parameters.filter(comesWhole),
-  ...parameters.filter(({ trainable, lines }) => trainable && lines),
-  ...parameters.filter(({ trainable }) => !trainable),
-];
-
-/** Floats in a row of a table. */
-const widthOf = ({ data, shape }: PlannedParameter): number => data.length / shape[0];
-
-const NARROW = 16; // a matrix with fewer rows or columns has too few directions to make equal
-
-/** A trainable weight of layers, [..., in, out], as matrices: stacked where experts are, one for all squares of a convolution. */
-function matrixOf({ shape, trainable, decays, lines }: PlannedParameter): Matrix | undefined {
-  if (!trainable || !decays || lines || shape.length < 2) return undefined;
-  const columns = shape[shape.length - 1];
-  const count = shape.length === 3 ? shape[0] : 1;
-  const rows = shape.slice(0, -1).reduce((size, dim) => size * dim, 1) / count;
-  return Math.min(rows, columns) < NARROW ? undefined : { count, rows, columns };
-}
-
-const roomFor = (floats: number): number => Math.ceil(floats / 16) * 16;
-
-/** What the results for these parameters take, from the first to the end of the last. */
-export function resultFloats(parameters: readonly PlannedParameter[]): number {
-  return parameters.reduce((sum, { data }) => sum + roomFor(data.length), 0);
-}
-
-/** The parts of the memory that each of `count` workers owns: whole parameters, about as much for each. */
-function divide(parameters: readonly PlannedParameter[], count: number): Span[] {
-  const total = resultFloats(parameters);
-  const ends = new Array<number>(count).fill(0);
-  let at = 0;
-  for (const { data } of inOrder(parameters)) {
-    const owner = Math.min(count - 1, Math.floor(((at + roomFor(data.length) / 2) / total) * count));
-    at += roomFor(data.length);
-    ends[owner] = at;
-  }
-  return ends.map((end, i) => {
-    const from = Math.max(0, ...ends.slice(0, i));
-    return { from, to: Math.max(from, end) };
-  });
 }
 
 /** What a run is made of; `open` makes it. */
@@ -225,8 +133,8 @@ export class TrainingRun {
       gradient: results[i],
       slots: parameter.trainable && isOwned(i) ? optimiser.slots.map(() => keep(parameter)) : [],
       average: plan.ema > 0 && isOwned(i) ? keep(parameter) : 0,
-      values: parameter.lines ? wasm.allocate(parameter.lines.count * widthOf(parameter) * 4) : 0,
-      places: parameter.lines ? wasm.allocate(parameter.lines.count * 4) : 0,
+      values: parameter.rows ? wasm.allocate(parameter.rows.count * widthOf(parameter) * 4) : 0,
+      indices: parameter.rows ? wasm.allocate(parameter.rows.count * 4) : 0,
     }));
     const owned = rooms.filter((_, i) => isOwned(i));
     const start = performance.now();
@@ -281,12 +189,12 @@ export class TrainingRun {
       for (const { plan, gradient, length } of this.rooms) {
         if (plan.output) fetches[plan.output] = view(gradient + (plan.trainable ? offset : 0), plan.shape, length);
       }
-      for (const { plan, values, places } of this.rooms) {
-        if (!plan.lines) continue;
-        const { count } = plan.lines;
+      for (const { plan, values, indices } of this.rooms) {
+        if (!plan.rows) continue;
+        const { count } = plan.rows;
         const width = widthOf(plan);
-        fetches[plan.lines.values] = view(values, [count, width], count * width);
-        fetches[plan.lines.places] = tensorOf(this.runtime, "int32", this.integers(places, count), [count]);
+        fetches[plan.rows.values] = view(values, [count, width], count * width);
+        fetches[plan.rows.indices] = tensorOf(this.runtime, "int32", this.integers(indices, count), [count]);
       }
       this.plan.scalars.forEach((name, i) => {
         fetches[name] = view(this.scalars + i * 64, [], 1);
@@ -313,7 +221,7 @@ export class TrainingRun {
         if (i > 0) this.takeStatistics(1);
         this.complete({ from: 0, to: floats });
         await this.runBatch(feeds, part, i > 0 ? 1 : 0);
-        this.addLines(i === 0);
+        this.addBatchRows(i === 0);
         this.waiting = i > 0;
         sums.forEach((_, k) => {
           sums[k] += this.floats(this.scalars + k * 64, 1)[0];
@@ -336,17 +244,17 @@ export class TrainingRun {
     this.wasm.exports.accumulate(this.gradients.from + from * 4, this.more + from * 4, length, 1);
   }
 
-  /** Adds the batch's lines to the gradients of their tables, which hold nothing yet if it is the first batch. */
-  private addLines(first: boolean): void {
-    for (const { plan, gradient, length, values, places } of this.rooms) {
-      if (!plan.lines) continue;
-      const { count } = plan.lines;
-      const rows = this.integers(places, count);
-      rows.forEach((row, i) => {
-        if (row < 0) rows[i] = row + plan.shape[0]; // counted from the end, which ONNX allows
+  /** Adds the batch's rows to the gradients of their tables, which hold nothing yet if it is the first batch. */
+  private addBatchRows(first: boolean): void {
+    for (const { plan, gradient, length, values, indices } of this.rooms) {
+      if (!plan.rows) continue;
+      const { count } = plan.rows;
+      const numbers = this.integers(indices, count);
+      numbers.forEach((index, i) => {
+        if (index < 0) numbers[i] = index + plan.shape[0]; // counted from the end, which ONNX allows
       });
       if (first) this.floats(gradient, length).fill(0);
-      this.wasm.exports.addRows(gradient, places, values, count, widthOf(plan));
+      this.wasm.exports.addRows(gradient, indices, values, count, widthOf(plan));
     }
   }
 

@@ -98,11 +98,11 @@ export const TRAIN_SCHEMA: Schema<TrainConfig> = z.strictObject({
     .describe("files to learn from"),
   validation: z
     .preprocess((value) => (typeof value === "string" ? [value] : value), z.array(z.string()))
-    .describe("files of other games, to judge by; none: judged by the loss on the data"),
+    .describe("files of other games, to validate on; none: checkpoints are compared by the loss on the data"),
   start: z.string().describe("a checkpoint whose weights to begin with; none: random weights"),
   limit: whole.describe("positions taken from the data at most; 0 for all"),
-  validationLimit: whole.describe("positions judged after each epoch at most; 0 for all"),
-  epochs: positive.describe("each ends with a judgement and a checkpoint"),
+  validationLimit: whole.describe("validation positions after each epoch at most; 0 for all"),
+  epochs: positive.describe("each ends with a validation and a checkpoint"),
   epochPositions: whole.describe("positions in an epoch; 0: all of the data once"),
   batchSize: positive.describe("positions per run of the network"),
   accumulate: positive.describe(

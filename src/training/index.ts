@@ -20,7 +20,7 @@ export { judgePolicyValue, type PolicyValueJudgement } from "./policy-value/judg
 export type { PolicyValueConfig } from "./policy-value/objective.js";
 export type { PlaneEncoding, PolicyValueBatch } from "./policy-value/plane-encoder.js";
 export { planeRows } from "./policy-value/plane-rows.js";
-export { parseRecipe, parseSetting, resolveRecipe } from "./recipe.js";
+export { parseRecipe, parseRecipeValues, parseSetting, resolveRecipe } from "./recipe.js";
 export { RoundTrainer } from "./round-trainer.js";
 export {
   type Checkpoint,

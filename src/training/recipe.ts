@@ -12,14 +12,15 @@ type Values = Readonly<Record<string, unknown>>;
  * recipe's own if it is to be `quick`: a few minutes that show that all is in place.
  */
 export function parseRecipe(text: string, file: string, { quick = false } = {}): Record<string, unknown> {
-  const { quick: instead, ...values } = parseValues(text, file);
+  const { quick: instead, ...values } = parseRecipeValues(text, file);
   if (!quick) return values;
   if (typeof instead !== "object" || instead === null)
     throw new UserError("RECIPE_QUICK", `${file} has no quick settings (a key \`quick\` with settings below it).`);
   return { ...values, ...instead };
 }
 
-function parseValues(text: string, file: string): Record<string, unknown> {
+/** The settings that a recipe in YAML holds, unchecked. */
+export function parseRecipeValues(text: string, file: string): Record<string, unknown> {
   let values: unknown;
   try {
     values = parseYaml(text, { logLevel: "error" });
@@ -36,7 +37,7 @@ function parseValues(text: string, file: string): Record<string, unknown> {
 export function parseSetting(text: string): Record<string, unknown> {
   const equals = text.indexOf("=");
   if (equals <= 0) throw new UserError("RECIPE_SETTING", `"${text}": expected key=value, as learningRate=0.002.`);
-  return parseValues(`${text.slice(0, equals)}: ${text.slice(equals + 1)}`, `"${text}"`);
+  return parseRecipeValues(`${text.slice(0, equals)}: ${text.slice(equals + 1)}`, `"${text}"`);
 }
 
 /** Completes a recipe's values and checks them; `where` names their source in messages. */

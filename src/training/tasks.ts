@@ -21,7 +21,7 @@ export function taskOf(family: FamilyName): Task {
   if (task) return task;
   throw new UserError(
     "FAMILY_UNTRAINED",
-    `Networks of the family ${family} are not trained or judged here; those of ${Object.keys(TASKS).join(", ")} are.`,
+    `Networks of the family ${family} cannot be trained or evaluated here; those of ${Object.keys(TASKS).join(", ")} can.`,
   );
 }
 

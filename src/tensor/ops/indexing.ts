@@ -2,21 +2,21 @@ import type { Op, Tensor } from "../graph.js";
 import { array64, at, count, fill } from "../reference.js";
 import { sameShape, sizeOf } from "../shape.js";
 
-/** Tables up to this size get their gradient by one product with one-hot lines; above it ScatterElements is faster. */
+/** Tables up to this size get their gradient by one product with one-hot rows; above it ScatterElements is faster. */
 const ONE_HOT_LIMIT = 256;
 
 const isIndex = (dtype: string) => dtype === "int32" || dtype === "int64";
 
-/** If a tensor is lines added up into a large table: the lines [count, width], and the row of each [count]. */
-export function linesOf({ node }: Tensor): { values: Tensor; places: Tensor; count: number } | undefined {
+/** If a tensor is rows added up into a large table: the rows [count, width], and the index of each [count]. */
+export function rowsOf({ node }: Tensor): { values: Tensor; indices: Tensor; count: number } | undefined {
   if (node.op !== "scatterAdd" || (node.attributes.rows as number) <= ONE_HOT_LIMIT) return undefined;
-  const [values, indices] = node.inputs;
-  const count = sizeOf(indices.shape);
+  const [values, numbers] = node.inputs;
+  const count = sizeOf(numbers.shape);
   if (typeof count !== "number") return undefined;
-  const places = indices.reshape([count]);
+  const indices = numbers.reshape([count]);
   return {
     values: values.reshape([count, -1]),
-    places: places.dtype === "int32" ? places : places.cast("int32"),
+    indices: indices.dtype === "int32" ? indices : indices.cast("int32"),
     count,
   };
 }

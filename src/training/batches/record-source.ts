@@ -9,6 +9,7 @@ import {
   openRawRecords,
   type RawBatch,
   type RawForm,
+  refuseOtherRecords,
 } from "#formats";
 
 /** Rows of a file found by their number. */
@@ -36,6 +37,7 @@ export const BLOCK = 256;
  */
 export async function openRecordSource(path: string, scratchNear = path): Promise<RecordSource> {
   const format = formatOf(path);
+  if (format !== undefined) await refuseOtherRecords(path, format);
   const source =
     format === "bag" || format === "bagz"
       ? bagSource(await BagReader.open(path))

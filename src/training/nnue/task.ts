@@ -110,7 +110,7 @@ async function judgeNnue(
     }
     const { positions, loss, error, result } = sums;
     if (positions === 0)
-      throw new UserError("DATA_NONE", "no position to judge by: all were left out by quiet or scoreLimit.");
+      throw new UserError("DATA_NONE", "no position to validate on: all were left out by quiet or scoreLimit.");
     return {
       positions,
       positionsPerSecond: (positions / (performance.now() - start)) * 1000,

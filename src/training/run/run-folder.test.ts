@@ -32,7 +32,9 @@ test("a run is running while its process works on it, and then what the process 
   await assert.rejects(enter(path, { resume: true }), /RUN_BUSY|another process/);
   await run.leave("stopped", now());
   const { process: _, ...stopped } = await reader.status();
-  assert.deepEqual(stopped, { state: "stopped", updatedMs: now(), message: "", isDead: false, steps: 100, last: undefined }); // biome-ignore format: one line
+  assert.deepEqual(stopped, { state: "stopped", updatedMs: now(), message: "", isDead: false, step: 0, steps: 100, last: undefined }); // biome-ignore format: one line
+  await (await enter(path, { resume: true })).leave("finished", now());
+  assert.equal((await reader.status()).step, 100); // though its last steps were not measured
   await (await enter(path, { resume: true })).leave("failed", now(), "the disk is full");
   const { state, message } = await reader.status();
   assert.deepEqual([state, message], ["failed", "the disk is full"]);

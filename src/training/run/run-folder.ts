@@ -32,6 +32,7 @@ interface StatusFile {
 export interface RunStatus {
   state: RunState;
   process: string; // key of the one that trains, or trained last; empty if not known
+  step: number; // that it has taken, as far as was measured
   steps?: number; // of the whole run, if it is known
   updatedMs: number;
   message: string;
@@ -136,6 +137,7 @@ export class RunFolder {
       return {
         state: done ? "finished" : "stopped",
         process: "",
+        step: last?.step ?? 0,
         updatedMs: (last?.time ?? 0) * 1000,
         message: "",
         isDead: false,
@@ -144,7 +146,9 @@ export class RunFolder {
     }
     const parsed = statusSchema.safeParse(await readJson(path, "RUN_STATUS"));
     if (!parsed.success) throw new UserError("RUN_STATUS", `${path}: not the status of a run. Remove the file.`);
-    const status = parsed.data;
+    const { state, steps } = parsed.data;
+    const step = state === "finished" && steps ? steps : (last?.step ?? 0); // the last ones are not measured
+    const status = { ...parsed.data, step };
     if (status.state !== "running" || isProcessAlive(status.process)) return { ...status, isDead: false, last };
     return { ...status, state: "failed", message: DIED, isDead: true, last };
   }
