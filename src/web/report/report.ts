@@ -64,12 +64,12 @@ function summary(runs: readonly ReportedRun[]): string {
     ["parameters", ...runs.map(({ parameters }) => number(parameters))],
     ["multiply-adds a position", ...runs.map(({ multiplyAdds }) => number(multiplyAdds))],
     ["state", ...runs.map(({ status: { state, message } }) => escaped(message ? `${state}: ${message}` : state))],
-    ["steps", ...runs.map(({ status }) => `${number(status.last?.step ?? 0)}${status.steps ? ` of ${number(status.steps)}` : ""}`)], // biome-ignore format: a row a line
+    ["steps", ...runs.map(({ status }) => `${number(status.step)}${status.steps ? ` of ${number(status.steps)}` : ""}`)], // biome-ignore format: a row a line
     ["epoch", ...runs.map(({ status, config }) => `${status.last?.epoch ?? 0} of ${config.epochs}`)],
     ["time between first and last measurement", ...runs.map((run) => formatDuration(last(run) - first(run)))],
     ["positions a second", ...runs.map((run) => (rate(run) === undefined ? "–" : formatValue(rate(run) ?? 0)))],
     ["learnt from", ...runs.map(({ config }) => files(config.data))],
-    ["judged by", ...runs.map(({ config }) => files(config.validation))],
+    ["validated on", ...runs.map(({ config }) => files(config.validation))],
   ]);
 }
 
@@ -142,7 +142,7 @@ function seriesOf({ lines, name: label, color }: ReportedRun & { color: string }
 
 function calibration(runs: readonly ReportedRun[]): string {
   const known = runs.flatMap((run, i) => (run.judged?.calibration ? [{ ...run.judged, run, color: COLORS[i % COLORS.length] }] : [])); // biome-ignore format: one thing
-  if (known.length === 0) return "<p>None of these runs could be judged for this report.</p>";
+  if (known.length === 0) return "<p>None of these runs could be evaluated for this report.</p>";
   const series = known.map(
     ({ run, color, calibration: bins = [] }): Series => ({
       label: run.name,
@@ -178,7 +178,7 @@ function board({ fen, move, chosen, target, expected, moveShare }: JudgedPositio
 
 function boards({ name, positions, trouble }: ReportedRun): string {
   const title = `<h3>${escaped(name)}</h3>`;
-  if (!positions) return `${title}<p>Not judged: ${escaped(trouble ?? "it has no checkpoint yet.")}</p>`;
+  if (!positions) return `${title}<p>Not evaluated: ${escaped(trouble ?? "it has no checkpoint yet.")}</p>`;
   const { file, isUnseen, sampled, worst, some } = positions;
   const about = `of ${sampled} positions of ${escaped(file)}, which the network ${isUnseen ? "has not seen" : "learns from"}`;
   return (

@@ -204,7 +204,7 @@ export const puzzles = new Puzzles(localStorage);
 /** The puzzles of the box, unless others were dropped. */
 export async function loadPuzzles(): Promise<void> {
   if (puzzles.all.length > 0) return;
-  puzzles.load(await takePuzzles(readLines(await openBytes(puzzleFile), "puzzles.csv"), "puzzles.csv"), "from the box");
+  puzzles.load(await takePuzzles(readLines(await openBytes(puzzleFile), "puzzles.csv"), "puzzles.csv"), "built in");
 }
 
 export const review = new Review();
