@@ -158,7 +158,11 @@ test("check says that a file without records is empty, with exit code 1", async 
     writeFileSync(at(name), "");
     const { code, stderr } = await run("check", at(name));
     assert.equal(code, 1);
-    assert.match(stderr, /holds no records/);
+    assert.match(stderr, /the file is empty/);
   }
+  writeFileSync(at("blank.jsonl"), "\n");
+  const { code, stderr } = await run("check", at("blank.jsonl"));
+  assert.equal(code, 1);
+  assert.match(stderr, /holds no records/);
   assert.equal((await run("check", golden("bin"))).code, 0);
 });

@@ -69,7 +69,10 @@ test("docs/library.md has a program for every door, and each prints what it shou
 test("the program of docs/training.md runs, and leaves what it promises", () => {
   writeFileSync(join(folder, "games.pgn"), randomGames(60));
   const out = run(programsOf("docs/training.md")[0]);
-  assert.match(out, /^\d+ positions to learn, \d+ to judge by\n1152 numbers per position, \[ 32, 96 \] \[ 32, 96 \]/);
+  assert.match(
+    out,
+    /^\d+ positions to learn, \d+ to validate on\n1152 numbers per position, \[ 32, 96 \] \[ 32, 96 \]/,
+  );
   assert.match(out, /epoch 1: [\d.]+, [\d.]+\nepoch 2: [\d.]+, [\d.]+/);
   const lines = (name: string) => readFileSync(join(folder, name), "utf8").trim().split("\n").length;
   const { size } = { size: readFileSync(join(folder, "games.bin")).length / 40 };

@@ -25,33 +25,52 @@ export async function createScratch(near: string): Promise<Scratch> {
   return scratch;
 }
 
+/** What a journal is for. */
+interface JournalOptions {
+  path: string;
+  header: string; // its first line: the work that it is of
+  /** A line that is there, and the byte at which it begins. */
+  onLine(line: string, byte: number): void;
+  /** The refusal of a journal of other work, which has this header. */
+  refuse(found: string): UserError;
+}
+
 /**
  * A text file to which whole lines are added, each at once: what long work has done so far. After a kill, at most the line
- * being written is lost; that one is cut off when the file is opened again.
+ * being written is lost; that one is cut off when the file is opened again. A journal in which nothing was done yet is
+ * nobody's: it goes when it is closed, and is in nobody's way if it could not.
  */
 export class Journal {
   private constructor(
     readonly path: string,
     private readonly output: RawOutput,
+    private readonly headerBytes: number,
     /** Bytes in the file: where the next line will begin. */
     private end: number,
   ) {}
 
-  /** Opens it, made if there is none, and shows the lines that are there with the byte at which each begins. */
-  static async open(path: string, onLine: (line: string, byte: number) => void): Promise<Journal> {
-    const end = await wholeLines(path);
-    if (end > 0) {
-      const encoder = new TextEncoder();
-      let byte = 0;
+  /** Opens it, made if there is none, and shows what was done before. */
+  static async open({ path, header, onLine, refuse }: JournalOptions): Promise<Journal> {
+    const encoder = new TextEncoder();
+    const whole = await wholeLines(path);
+    let byte = 0;
+    let found: string | undefined;
+    if (whole > 0) {
       for await (const { lines } of readLineBatches(await openBytes(path), path)) {
         for (const line of lines) {
-          if (byte >= end) break; // the one that was cut off
-          onLine(line, byte);
+          if (byte >= whole) break; // the one that was cut off
+          if (found === undefined) found = line;
+          else if (found !== header) throw refuse(found);
+          else onLine(line, byte);
           byte += encoder.encode(line).length + 1;
         }
       }
     }
-    return new Journal(path, await platform.openAppend(path, end), end);
+    const end = found === header ? whole : 0;
+    const headerBytes = encoder.encode(header).length + 1;
+    const journal = new Journal(path, await platform.openAppend(path, end), headerBytes, end);
+    if (end === 0) await journal.append(header);
+    return journal;
   }
 
   /** Adds a line and tells at which byte it begins. Calls must not overlap. */
@@ -75,8 +94,9 @@ export class Journal {
   }
 
   /** Flushes it to the disk and closes it. */
-  close(): Promise<void> {
-    return this.output.finish();
+  async close(): Promise<void> {
+    await this.output.finish();
+    if (this.end <= this.headerBytes) await this.remove();
   }
 
   async remove(): Promise<void> {

@@ -1,7 +1,7 @@
 import { Agreement, askAbout, examine, type Labelled, parseMoveLabels } from "#arena";
 import { openBytes, Random, readLines, UserError } from "#base";
 import { resolvePlayer } from "#engine";
-import { type Game, NO_EVAL, readGames } from "#formats";
+import { type Game, NO_EVAL, readGames, refuseOther } from "#formats";
 import { command } from "./command.js";
 import { readLimits, THINKING_OPTIONS } from "./thinking.js";
 
@@ -31,6 +31,7 @@ export default command({
 
   async run({ player, file, limit, perGame, skip, top, seed, concurrency, ...rest }, io) {
     const limits = readLimits(player, rest);
+    await refuseOther(file, ["pgn", "jsonl", "zip"], "games (PGN) or valued moves (JSONL)");
     const agreement = new Agreement(top);
     let faults = 0;
     const bad: string[] = [];

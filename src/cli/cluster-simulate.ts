@@ -41,9 +41,9 @@ export default command({
     "tabiya cluster simulate --set windowJobs=0 storeInRedis=1 --json",
   ],
   options: {
-    workers: { type: "strings", default: ["1", "10", "100", "1000", "10000"], help: "how many" },
+    workers: { type: "strings", default: ["1", "10", "100", "1000", "10000"], help: "numbers of workers" },
     set: { type: "strings", help: "assumptions instead of the measured ones, as jobSeconds=120" },
-    seed: { type: "integer", default: 1, help: "of the lengths of jobs" },
+    seed: { type: "integer", default: 1, help: "random seed of the lengths of jobs" },
   },
 
   run({ workers, set, seed }, io) {

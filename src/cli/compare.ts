@@ -78,7 +78,7 @@ export default command({
     const rows = [
       ["", ...names],
       ["state", ...runs.map(({ status }) => status.state)],
-      ["steps", ...runs.map(({ status: { last, steps } }) => `${last?.step ?? 0}${steps ? ` of ${steps}` : ""}`)],
+      ["steps", ...runs.map(({ status: { step, steps } }) => `${step}${steps ? ` of ${steps}` : ""}`)],
       ["parameters", ...runs.map(({ parameters }) => count(parameters))],
       ["multiply-adds", ...runs.map(({ multiplyAdds }) => count(multiplyAdds))],
       ["positions/s", ...runs.map((run) => count(rate(run)))],

@@ -16,6 +16,7 @@ import {
   StatusWriter,
   statusPath,
 } from "#data";
+import { refuseOther } from "#formats";
 import { CLUSTER_OPTIONS, type ClusterPlace, onCluster } from "./cluster.js";
 import type { Io } from "./command.js";
 import { formatDuration } from "./progress.js";
@@ -167,6 +168,7 @@ interface SpecSource {
 /** The spec that a file holds, or that the contest to be resumed was begun with; empty if there is neither. */
 async function readSpec({ spec: file, pgn, resume }: SpecSource): Promise<object> {
   if (file !== undefined) {
+    await refuseOther(file, ["json"], "a contest described in JSON");
     const text = await readText(file);
     try {
       return JSON.parse(text);
@@ -194,6 +196,12 @@ export async function buildSpec(
   let spec: Record<string, unknown> = { kind: kinds[0], ...(await readSpec(source)) };
   for (const part of parts) spec = mergePlain(spec, part);
   if (spec.players === undefined) {
+    const { pgn, resume } = source;
+    if (file === undefined && pgn !== undefined && resume)
+      throw new UserError(
+        "SPEC_MISSING",
+        `${pgn}: nothing says which contest its games belong to: ${statusPath(pgn)} is not there. Name the players again.`,
+      );
     const who = kinds[0] === "match" ? "a match needs two players: tabiya match A B" : "name the players";
     throw new UserError("PLAYERS_FEW", `${who}, or give a file with --spec, or resume games with --pgn FILE --resume.`);
   }

@@ -1,5 +1,5 @@
-import { openBytes, readLines, suggestion, UserError } from "#base";
-import { formatUci, type Position, parseFen } from "#chess";
+import { suggestion, UserError } from "#base";
+import { formatUci, type Position } from "#chess";
 import {
   encodeBoard68,
   encodeFenTokens,
@@ -11,6 +11,7 @@ import {
   ROW_LENGTHS,
 } from "#encodings";
 import { command } from "./command.js";
+import { FEN_OPTIONS, readFens } from "./fens.js";
 
 /** What each encoding makes of a position, as its JSON shows it. */
 const ENCODERS: Record<string, (position: Position) => object> = {
@@ -51,10 +52,6 @@ const ENCODERS: Record<string, (position: Position) => object> = {
   }),
 };
 
-async function* oneLine(text: string): AsyncGenerator<string> {
-  yield text;
-}
-
 export default command({
   name: "encode",
   summary: "Show what a network sees of a position: tokens, planes, features or move numbers.",
@@ -64,13 +61,9 @@ export default command({
     "tabiya encode halfkp --fens positions.txt --json",
   ],
   arguments: { encoding: { help: "which encoding" } },
-  options: {
-    fen: { help: "the position" },
-    fens: { help: 'a file with a FEN on each line; "-" is standard input' },
-    chess960: { type: "boolean", help: "write castling as king takes rook" },
-  },
+  options: FEN_OPTIONS,
 
-  async run({ encoding, fen, fens, chess960 }, { emit, print, signal }) {
+  async run({ encoding, ...positions }, { emit, print, signal }) {
     const encode = ENCODERS[encoding];
     if (!encode) {
       const known = Object.keys(ENCODERS);
@@ -79,14 +72,9 @@ export default command({
         `There is no encoding "${encoding}".${suggestion(encoding, known)}\nKnown are: ${known.join(", ")}.`,
       );
     }
-    if ((fen === undefined) === (fens === undefined)) {
-      throw new UserError("OPTION_MISSING", "Give one position with --fen, or a file of them with --fens.");
-    }
-    const lines = fen !== undefined ? oneLine(fen) : readLines(await openBytes(fens!), fens!);
-    for await (const line of lines) {
-      if (line.trim() === "") continue;
+    for await (const { text, position } of readFens(positions)) {
       signal.throwIfAborted();
-      const record = { fen: line, ...encode(parseFen(line, { chess960 })) };
+      const record = { fen: text, ...encode(position) };
       emit(record);
       print(JSON.stringify(record));
     }

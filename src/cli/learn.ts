@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { readText, UserError } from "#base";
+import { UserError } from "#base";
 import { playByJobs, playContestByJobs } from "#cluster";
 import {
   type Generation,
@@ -16,6 +16,7 @@ import { percent } from "#training";
 import { CLUSTER_OPTIONS, withTransport } from "./cluster.js";
 import { command } from "./command.js";
 import { formatCount, formatDuration } from "./progress.js";
+import { readRecipe } from "./recipe-files.js";
 
 export default command({
   name: "learn",
@@ -32,7 +33,10 @@ export default command({
     "tabiya learn recipes/learn-tiny.yaml --json",
   ],
   arguments: {
-    recipe: { optional: true, help: "YAML file of settings; none: show the run, or resume it with --resume" },
+    recipe: {
+      optional: true,
+      help: "YAML file of settings, or the name of a recipe; none: show the run, or resume it with --resume",
+    },
   },
   options: {
     run: { help: "folder for everything it writes (default: runs/ and the recipe's name)" },
@@ -46,13 +50,13 @@ export default command({
     if (file === undefined && run === undefined)
       throw new UserError("RECIPE_MISSING", "Name a recipe, as recipes/learn-residual.yaml, or a run with --run.");
     const folder = run ?? `runs/${basename(file ?? "").replace(/\.ya?ml$/, "")}`;
-    if (file === undefined && !resume) {
+    if (file === undefined) {
       const state = await loadState(folder);
       if (!state)
         throw new UserError("RUN_MISSING", `${folder}: holds no run. Begin one: tabiya learn RECIPE --run ${folder}`);
-      return show(state, io.print);
+      if (!resume) return show(state, io.print);
     }
-    const recipe = file === undefined ? undefined : parseLearnRecipe(await readText(file), file);
+    const recipe = file === undefined ? undefined : parseLearnRecipe(await readRecipe(file), file);
     const advice = `Resume it with: tabiya learn --run ${folder} --resume`;
     io.note(`everything is kept in ${folder}`);
     const options: LearnOptions = { run: folder, recipe, resume, generations, hours, signal: io.signal };

@@ -27,9 +27,9 @@ async function summarise(path: string): Promise<Record<string, unknown>> {
 async function describeRun(path: string): Promise<Record<string, unknown>> {
   if (!(await RunFolder.isRun(path))) return {};
   const run = await RunFolder.open(path);
-  const { state, message, last } = await run.status();
+  const { state, message, step, last } = await run.status();
   const checkpoints = (await run.checkpoints()).map(({ name }) => name);
-  return { state, ...(message && { message }), step: last?.step, epoch: last?.epoch, checkpoints };
+  return { state, ...(message && { message }), step, epoch: last?.epoch, checkpoints };
 }
 
 export default command({

@@ -1,8 +1,8 @@
-import { openBytes, readBytes, readLines, UserError } from "#base";
-import { parseFen } from "#chess";
+import { readBytes } from "#base";
 import { readNnueNetwork } from "#formats";
 import { NnueEvaluator } from "#models";
 import { command } from "./command.js";
+import { FEN_OPTIONS, readFens } from "./fens.js";
 
 export default command({
   name: "nnue eval",
@@ -15,31 +15,15 @@ export default command({
     "tabiya nnue eval net.nnue --fens positions.txt",
   ],
   arguments: { net: { help: "the network's file" } },
-  options: {
-    fen: { help: "one position" },
-    fens: { help: "a file with one FEN per line; - is standard input" },
-    chess960: { type: "boolean", help: "castling rights are those of Chess960" },
-  },
-  async run({ net, fen, fens, chess960 }, { print, emit }) {
-    if ((fen === undefined) === (fens === undefined))
-      throw new UserError("OPTION_MISSING", "tabiya nnue eval needs either --fen or --fens.");
+  options: FEN_OPTIONS,
+
+  async run({ net, ...positions }, { print, emit, signal }) {
     const evaluator = new NnueEvaluator(readNnueNetwork(await readBytes(net), net));
-    const value = (text: string) => {
-      const record = { fen: text, value: evaluator.evaluate(parseFen(text, { chess960 })) };
+    for await (const { text, position } of readFens(positions)) {
+      signal.throwIfAborted();
+      const record = { fen: text, value: evaluator.evaluate(position) };
       print(JSON.stringify(record));
       emit(record);
-    };
-    if (fen !== undefined) return void value(fen);
-    let line = 0;
-    for await (const text of readLines(await openBytes(fens as string), fens as string)) {
-      line++;
-      if (text.trim() === "") continue;
-      try {
-        value(text.trim());
-      } catch (error) {
-        if (!(error instanceof UserError)) throw error;
-        throw new UserError(error.code, `${fens}: line ${line}: ${error.message}`);
-      }
     }
   },
 });

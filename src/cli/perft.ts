@@ -1,17 +1,18 @@
 import { readText, UserError } from "#base";
 import { formatUci, parseFen, parsePerftSuite, perft, perftDivide, START_FEN } from "#chess";
+import { refuseOther } from "#formats";
 import { command, type Io } from "./command.js";
 
 const million = (nodes: number, seconds: number) => `${(nodes / 1e6 / Math.max(seconds, 1e-9)).toFixed(0)} million/s`;
 
+const EXPECTED = 'lines as "FEN ;D1 20 ;D2 400" or "epd FEN"';
+
 /** Runs every line of a suite to its largest depth within the limit and stops at the first wrong count. */
 async function runSuite(file: string, limit: number, { note, print, signal }: Io) {
+  await refuseOther(file, ["epd", "perft", "txt"], EXPECTED);
   const suite = parsePerftSuite(await readText(file));
   if (suite.length === 0) {
-    throw new UserError(
-      "SUITE_EMPTY",
-      `${file}: no line with counts found, expected "FEN ;D1 20 ;D2 400" or "epd FEN".`,
-    );
+    throw new UserError("SUITE_EMPTY", `${file}: no line with counts found; expected ${EXPECTED}.`);
   }
   let nodes = 0;
   let lines = 0;
@@ -32,6 +33,7 @@ async function runSuite(file: string, limit: number, { note, print, signal }: Io
     await new Promise(setImmediate); // lets Ctrl-C in
     if (lines % 100 === 0) note(`${lines} of ${suite.length} lines, ${(nodes / 1e9).toFixed(1)} billion nodes`);
   }
+  if (lines === 0) throw new UserError("SUITE_LIMIT", `${file}: each of its counts is above ${limit} nodes.`);
   const seconds = (performance.now() - start) / 1000;
   print(
     `${lines} of ${suite.length} lines right, ${nodes} nodes in ${seconds.toFixed(1)} s (${million(nodes, seconds)})`,
@@ -50,14 +52,14 @@ export default command({
   arguments: { depth: { type: "integer", help: "depth in plies", optional: true } },
   options: {
     fen: { default: START_FEN, help: "position to start from" },
-    chess960: { type: "boolean", help: "write castling as king takes rook" },
+    chess960: { type: "boolean", help: "the position is of Chess960: castling is king takes rook" },
     divide: { type: "boolean", help: "count for each first move" },
     suite: { help: "check every line of an EPD or .perft suite instead" },
-    limit: { type: "number", default: Number.MAX_SAFE_INTEGER, help: "with --suite: skip depths with more nodes" },
+    limit: { type: "number", minimum: 1, help: "with --suite: skip depths with more nodes" },
   },
 
   run({ depth, fen, chess960, divide, suite, limit }, io) {
-    if (suite !== undefined) return runSuite(suite, limit, io);
+    if (suite !== undefined) return runSuite(suite, limit ?? Infinity, io);
     if (depth === undefined) throw new UserError("PERFT_DEPTH", "perft needs a depth, e.g. tabiya perft 6");
     const position = parseFen(fen, { chess960 });
     const start = performance.now();

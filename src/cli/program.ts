@@ -40,6 +40,9 @@ function liveLines({ stderr, columns }: Output) {
   };
 }
 
+/** A text without the ends of its lines in the source: the terminal's width decides where they end. */
+const flowing = (text: string) => text.replace(/\n/g, " ");
+
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 function parseNumber(type: string, minimum: number | undefined) {
@@ -69,7 +72,7 @@ function addOptions(target: Commander, command: Command): void {
     const value = { boolean: "", strings: " <value...>", string: " <value>", integer: " <n>", number: " <x>" }[type];
     const option = new Option(`${short ? `-${short}, ` : ""}--${kebab(name)}${value}`, help);
     if (choices) option.choices(choices);
-    if (preset !== undefined) option.default(preset);
+    if (preset !== undefined) option.default(preset, Array.isArray(preset) ? preset.join(" ") || "none" : undefined);
     if (type === "boolean" && preset === undefined && !option.negate) option.default(false, "off");
     if (type === "integer" || type === "number") option.argParser(parseNumber(type, minimum));
     target.addOption(option);
@@ -132,7 +135,7 @@ export async function runProgram(
     assert(words.length <= 2, `command name ${command.name}`);
     const target = configure(parent.command(words[words.length - 1]))
       .summary(command.summary)
-      .description(command.details ? `${command.summary}\n\n${command.details}` : command.summary)
+      .description(command.details ? `${command.summary}\n\n${flowing(command.details)}` : command.summary)
       .addHelpText("after", `\nExamples:\n${command.examples.map((line) => `  ${line}`).join("\n")}`);
     addArguments(target, command);
     addOptions(target, command);

@@ -2,6 +2,7 @@ import { examine, type Puzzle, PuzzleScore, readPuzzles, shareInterval, solvePuz
 import { openBytes, readLines, UserError } from "#base";
 import { examineByJobs } from "#cluster";
 import { type PlayerFault, resolvePlayer } from "#engine";
+import { refuseOther } from "#formats";
 import { withTransport } from "./cluster.js";
 import { command } from "./command.js";
 import { readLimits, SPREAD_OPTIONS } from "./thinking.js";
@@ -30,6 +31,7 @@ export default command({
   async run({ player, csv, limit = Infinity, rating, failed, concurrency, cluster, store, ...rest }, io) {
     const limits = readLimits(player, rest);
     const [low, high] = rating === undefined ? [-Infinity, Infinity] : parseRange(rating);
+    await refuseOther(csv, ["csv", "zip"], "puzzles in Lichess' columns (CSV)");
     const score = new PuzzleScore();
     const missed: Puzzle[] = [];
     let faults = 0;

@@ -17,7 +17,7 @@ async function judge(facts: RunFacts, name: string, limit: number, io: Io): Prom
   const run: ReportedRun = { ...facts, name };
   const { signal } = io;
   try {
-    io.progress(`${name}: judging its best checkpoint ...`);
+    io.progress(`${name}: evaluating its best checkpoint ...`);
     run.judged = await judgeCheckpoint(facts, facts.path, { limit, signal });
     io.progress(`${name}: looking for its worst mistakes ...`);
     const options = { sample: Math.min(400, limit), signal };
@@ -27,7 +27,7 @@ async function judge(facts: RunFacts, name: string, limit: number, io: Io): Prom
   } catch (error) {
     if (!(error instanceof UserError) || signal.aborted) throw error;
     run.trouble = error.message;
-    io.note(`${name}: not judged: ${error.message}`);
+    io.note(`${name}: not evaluated: ${error.message}`);
   }
   return run;
 }

@@ -90,8 +90,8 @@ test("a report of a run whose data is gone says so and has the rest", async () =
   rmSync(unseen);
   const { code, stderr } = await runLine(report, join(out, "learningRate=0.001,seed=1"), "-o", file);
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /not judged: .*no such file/);
-  assert.match(readFileSync(file, "utf8"), /Not judged: .*unseen\.bin/);
+  assert.match(stderr, /not evaluated: .*no such file/);
+  assert.match(readFileSync(file, "utf8"), /Not evaluated: .*unseen\.bin/);
   assert.equal((await runLine(report, join(folder, "nowhere"), "-o", file)).code, 1);
 });
 

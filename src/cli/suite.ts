@@ -2,6 +2,7 @@ import { examine, parseTask, type SuiteTask, shareInterval, solveTask } from "#a
 import { openBytes, readLines, UserError } from "#base";
 import { examineByJobs } from "#cluster";
 import { type PlayerFault, resolvePlayer } from "#engine";
+import { refuseOther } from "#formats";
 import { withTransport } from "./cluster.js";
 import { command } from "./command.js";
 import { readLimits, SPREAD_OPTIONS } from "./thinking.js";
@@ -25,6 +26,7 @@ export default command({
 
   async run({ player, epd, limit = Infinity, failed, concurrency, cluster, store, ...rest }, io) {
     const limits = readLimits(player, rest);
+    await refuseOther(epd, ["epd", "zip"], "one position (EPD) a line");
     const tasks: { task: SuiteTask; line: string }[] = [];
     let number = 0;
     for await (const line of readLines(await openBytes(epd), epd)) {

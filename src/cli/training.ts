@@ -102,7 +102,7 @@ export async function trainWithProgress(
   const judged = await openSets(config.validation, { ...sets, role: "judge" });
   const judges = judged.length > 0 ? await task.open(judged, recipe) : undefined;
   io.note(
-    `${source.positions} positions to learn, ${judges?.positions ?? 0} to judge by; everything is kept in ${run}`,
+    `${source.positions} positions to learn, ${judges?.positions ?? "none"} to validate on; everything is kept in ${run}`,
   );
 
   let first: { step: number; time: number } | undefined;

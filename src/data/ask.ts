@@ -2,7 +2,7 @@
 import { Journal, messageOf, openBytes, openRandom, readLineAt, readLines, UserError } from "#base";
 import { formatFen, type Position, parseFen } from "#chess";
 import { type Choice, type Player, PlayerFault } from "#engine";
-import { type BagKind, createRecords, type DataRecord, openRecords } from "#formats";
+import { type BagKind, createRecords, type DataRecord, openRecords, refuseOther } from "#formats";
 import type { Limits } from "#search";
 import { KeyTable } from "./key-table.js";
 
@@ -73,6 +73,7 @@ export async function askPositions<A extends object>(
   const result: AskResult = { positions: 0, labelled: 0, cached: 0, failed: 0, over: 0, written: 0 };
   try {
     await askAll(from, journal, known, question, options, result);
+    if (known.size === 0) throw nothingAnswered(from);
   } finally {
     await journal.close();
   }
@@ -81,24 +82,26 @@ export async function askPositions<A extends object>(
   return result;
 }
 
-async function openJournal(to: string, question: { header: object }, known: KeyTable): Promise<Journal> {
-  const header = JSON.stringify(question.header);
+function openJournal(to: string, question: { header: object }, known: KeyTable): Promise<Journal> {
   const path = journalPath(to);
-  let lines = 0;
-  const journal = await Journal.open(path, (line, byte) => {
-    if (lines++ === 0) {
-      if (line === header) return;
-      throw new UserError(
-        "LABEL_OTHER",
-        `${path}: these labels were made otherwise: ${line}\nThis run asks for ${header}.\nRepeat the first command, or delete that file to begin anew.`,
-      );
-    }
-    const [low, high] = halves(BigInt(`0x${/^\{"key":"([0-9a-f]+)"/.exec(line)?.[1] ?? "0"}`));
-    known.add(low, high, byte);
+  const header = JSON.stringify(question.header);
+  return Journal.open({
+    path,
+    header,
+    onLine(line, byte) {
+      const [low, high] = halves(BigInt(`0x${/^\{"key":"([0-9a-f]+)"/.exec(line)?.[1] ?? "0"}`));
+      known.add(low, high, byte);
+    },
+    refuse: (found) => otherWork("LABEL_OTHER", `${path}: these labels were made otherwise`, found, header),
   });
-  if (lines === 0) await journal.append(header);
-  return journal;
 }
+
+/** The refusal of a journal in which other work has begun. */
+export const otherWork = (code: string, what: string, found: string, header: string): UserError =>
+  new UserError(
+    code,
+    `${what}: ${found}\nThis run asks for ${header}.\nRepeat the first command, or delete that file to begin anew.`,
+  );
 
 const halves = (key: bigint): [number, number] => [Number(key & 0xffffffffn), Number(key >> 32n)];
 
@@ -110,12 +113,20 @@ async function* readPositions(path: string): AsyncGenerator<{
   total?: number;
 }> {
   if (/\.(epd|fen|txt)(\.(zst|gz|bz2))?$/i.test(path)) {
+    await refuseOther(path, ["epd", "fen", "txt"], "one FEN per line");
     const source = await openBytes(path);
-    for await (const line of readLines(source, path)) {
-      const [board, side, castling, ep, clock, number] = line.trim().split(/\s+/);
+    let line = 0;
+    for await (const text of readLines(source, path)) {
+      line++;
+      const [board, side, castling, ep, clock, number] = text.trim().split(/\s+/);
       if (!board || board.startsWith("#")) continue;
       const counted = /^\d+$/.test(clock ?? "") && /^\d+$/.test(number ?? "");
       const fen = [board, side, castling, ep, counted ? clock : "0", counted ? number : "1"].join(" ");
+      try {
+        positionOf(fen);
+      } catch (error) {
+        throw error instanceof UserError ? new UserError(error.code, `${path}, line ${line}: ${error.message}`) : error;
+      }
       yield { records: [{ fen }], done: source.bytesRead, each: 0, total: source.size };
     }
     return;
@@ -305,6 +316,9 @@ class Engine<A extends object> {
   }
 }
 
+const nothingAnswered = (from: string): UserError =>
+  new UserError("RECORDS_NONE", `${from}: there is no answer to any of its positions, so nothing was written.`);
+
 async function writeAnswered<A extends object>(
   from: string,
   to: string,
@@ -327,6 +341,7 @@ async function writeAnswered<A extends object>(
       await writer.write(labelled);
       result.written += labelled.length;
     }
+    if (result.written === 0) throw nothingAnswered(from);
     await writer.commit();
   } catch (error) {
     await writer.abort();

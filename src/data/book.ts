@@ -1,10 +1,11 @@
 import { type Opening, type OpeningBook, parseEpdBook } from "#arena";
 import { readBytes, readLines, UserError } from "#base";
 import { formatFen } from "#chess";
-import { readGames } from "#formats";
+import { readGames, refuseOther } from "#formats";
 
 /** Reads a book of openings: one position a line (EPD or FEN), or games in PGN of which the first `plies` moves count. */
 export async function loadBook(path: string, plies = Infinity): Promise<OpeningBook> {
+  await refuseOther(path, ["pgn", "epd", "zip"], "openings: games in PGN, or one position (EPD) a line");
   const bytes = await readBytes(path);
   const start = new TextDecoder().decode(bytes.subarray(0, 4096));
   const content = (async function* () {

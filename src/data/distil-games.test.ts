@@ -62,10 +62,16 @@ test("every position of games gets the network's policy, mixed with the played m
   assert.ok(!existsSync(join(at, "out.jsonl.taught")));
 });
 
+const FAILS_AFTER_ONE = {
+  onProgress() {
+    throw new Error("full");
+  },
+};
+
 test("what a killed run has done is not done again, and the result is the same", async () => {
   const [whole, broken] = [folder(), folder()];
   await distil(whole);
-  await assert.rejects(distil(broken, { signal: AbortSignal.abort() }));
+  await assert.rejects(distil(broken, FAILS_AFTER_ONE));
   const journal = join(broken, "out.jsonl.taught");
   assert.ok(existsSync(journal) && !existsSync(join(broken, "out.jsonl")));
   const [header] = readFileSync(journal, "utf8").split("\n");
@@ -79,7 +85,7 @@ test("what a killed run has done is not done again, and the result is the same",
 
 test("a run with other settings does not go on with what is there", async () => {
   const at = folder();
-  await assert.rejects(distil(at, { signal: AbortSignal.abort() }));
+  await assert.rejects(distil(at, FAILS_AFTER_ONE));
   await assert.rejects(distil(at, { played: 0.1 }), /out\.jsonl\.taught is of another call/);
 });
 

@@ -3,6 +3,7 @@ import { formatFen, formatUci, type Position } from "#chess";
 import { openEvaluator } from "#engine";
 import { createRecords, type DataRecord, type Game, readGames, refuseOther } from "#formats";
 import type { Evaluation, Evaluator } from "#search";
+import { otherWork } from "./ask.js";
 import { hashGame } from "./select.js";
 import { POLICY_TABLE, sparsePolicy } from "./selfplay/game.js";
 
@@ -76,7 +77,6 @@ export async function distilGames(
     await Promise.allSettled(asked);
     await evaluator?.close();
     await journal.close();
-    if (result.positions === 0 && !signal.aborted) await journal.remove(); // nothing to go on with
   }
   await journal.remove();
   return result;
@@ -85,18 +85,16 @@ export async function distilGames(
 /** Opens what an earlier call has left: where each of its games begins, and how many positions they have. */
 async function openJournal(path: string, header: string) {
   const bytes: number[] = [];
-  let [lines, positions] = [0, 0];
-  const journal = await Journal.open(path, (line, byte) => {
-    if (lines++ > 0) {
+  let positions = 0;
+  const journal = await Journal.open({
+    path,
+    header,
+    onLine(line, byte) {
       bytes.push(byte);
       positions += (JSON.parse(line) as DataRecord[]).length;
-    } else if (line !== header)
-      throw new UserError(
-        "DISTIL_OTHER",
-        `${path} is of another call: ${line}\nThis one is ${header}.\nRepeat the first command, or delete that file to begin anew.`,
-      );
+    },
+    refuse: (found) => otherWork("DISTIL_OTHER", `${path} is of another call`, found, header),
   });
-  if (lines === 0) await journal.append(header);
   return { journal, bytes, positions };
 }
 

@@ -55,7 +55,8 @@ export class GameImporter {
 
   constructor(private readonly settings: ImportSettings) {}
 
-  async run(text: Uint8Array): Promise<ImportedChunk> {
+  /** What becomes of a piece of a file of games. */
+  async run(text: Uint8Array, path: string): Promise<ImportedChunk> {
     const { settings } = this;
     const bad: ImportedChunk["bad"] = [];
     const reasons = ["broken"];
@@ -71,7 +72,7 @@ export class GameImporter {
       yield text;
     })();
     const onBad = (error: BadGame) => bad.push({ game: error.game, line: error.line, reason: error.reason });
-    for await (const block of readGameBlocks(source, { onBad })) {
+    for await (const block of readGameBlocks(source, { source: path, onBad })) {
       for (let game = 0; game < block.length; game++) {
         while (rowCounts.length < block.number(game) - 1) rowCounts.push(-1); // broken ones before it
         const reason = refuseGame(block, game, settings.games);

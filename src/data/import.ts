@@ -75,7 +75,7 @@ export async function importGames(paths: readonly string[], to: string, options:
         for await (const { bytes } of readGameChunks(source, source.path)) {
           options.signal.throwIfAborted();
           begun.push(source.path);
-          yield { argument: { bytes }, transfer: [bytes.buffer] };
+          yield { argument: { bytes, path: source.path }, transfer: [bytes.buffer] };
         }
       }
     };

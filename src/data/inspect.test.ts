@@ -46,7 +46,8 @@ test("a file of games names its players, those with most games first, and no unk
 });
 
 test("an empty file and one of an unknown kind are refused", async () => {
-  await assert.rejects(inspectData(file("e.jsonl")), { code: "DATA_EMPTY" });
+  await assert.rejects(inspectData(file("e.jsonl")), { code: "FILE_EMPTY" });
+  await assert.rejects(inspectData(file("blank.jsonl", "\n")), { code: "DATA_EMPTY" });
   await assert.rejects(inspectData(file("f.txt", "x")), { code: "FORMAT_UNKNOWN" });
 });
 

@@ -85,7 +85,7 @@ async function importOnce(source: DataSource, seen: string, options: SetOptions)
   const pgn = { value, player, validation: heldOut, signal, onNoEvals } as const;
   const { length, validation, troubles } = await Dataset.fromPgn(seen, path, pgn).catch(async (error: unknown) => {
     const code = error instanceof UserError ? error.code : "";
-    if (code === "DATA_EMPTY") {
+    if (code === "DATA_EMPTY" || code === "FILE_EMPTY") {
       for (const each of [path, validationPath(path)]) await removeFile(each);
       throw new UserError(
         "DATA_EMPTY",

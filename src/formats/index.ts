@@ -20,6 +20,7 @@ export {
   openRecords,
   RECORD_FORMATS,
   type RecordFormat,
+  refuseOtherRecords,
 } from "./records/open.js";
 export { decodePacked, encodePacked, readPackedBytes } from "./records/packed-sfen.js";
 export { DECODER_COLUMNS, VARIATION_COLUMNS } from "./records/parquet-columns.js";

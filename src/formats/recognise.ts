@@ -95,6 +95,9 @@ export async function recogniseFile(path: string, tell = recognise): Promise<Fil
 const wrongFile = (path: string, { name, hint }: FileKind, expected: string): UserError =>
   new UserError("FILE_WRONG", `${path}: this is ${name}; expected ${expected}.${hint ? `\n${hint.replaceAll("FILE", path)}` : ""}`); // biome-ignore format: one thought
 
+const emptyFile = (path: string, expected: string): UserError =>
+  new UserError("FILE_EMPTY", `${path}: the file is empty; expected ${expected}.`);
+
 const TEXT: FileKind = { name: "a text file", suffixes: ["txt", "md", "json", "yaml"] };
 
 /** Words and lines, and nothing that is no character. */
@@ -105,19 +108,32 @@ const isText = (bytes: Uint8Array): boolean =>
 const recogniseInBinary = (bytes: Uint8Array): FileKind | undefined =>
   recognise(bytes) ?? (isText(bytes) ? TEXT : undefined);
 
-/** Refuses bytes of a binary file that plainly are something else than a file with one of these suffixes has. */
+/** Refuses bytes of a binary file that are none, or plainly something else than a file with one of these suffixes has. */
 export function refuseOtherBytes(bytes: Uint8Array, path: string, suffixes: readonly string[], expected: string): void {
+  if (bytes.length === 0) throw emptyFile(path, expected);
   const kind = recogniseInBinary(bytes);
   if (kind && !kind.suffixes.some((suffix) => suffixes.includes(suffix))) throw wrongFile(path, kind, expected);
 }
 
-/** Refuses a file, compressed or not, that plainly is something else; a text too if a `binary` one is expected. */
+/** Whether there is a file under that name, and nothing in it. A pipe may still bring something. */
+async function isEmpty(path: string): Promise<boolean> {
+  if (path === "-") return false;
+  try {
+    return (await openBytes(path)).size === 0;
+  } catch (error) {
+    if (error instanceof UserError) return false; // its reader says what is wrong
+    throw error;
+  }
+}
+
+/** Refuses a file, compressed or not, that is empty or plainly something else; a text too if a `binary` one is expected. */
 export async function refuseOther(
   path: string,
   suffixes: readonly string[],
   expected: string,
   { binary = false } = {},
 ): Promise<void> {
+  if (await isEmpty(path)) throw emptyFile(path, expected);
   const kind = await recogniseFile(path, binary ? recogniseInBinary : recognise);
   if (kind && !kind.suffixes.some((suffix) => suffixes.includes(suffix))) throw wrongFile(path, kind, expected);
 }

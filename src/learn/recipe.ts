@@ -1,9 +1,8 @@
 // What a network learns by playing itself, as plain data: a recipe's text, checked, with its defaults.
-import { parse as parseYaml } from "yaml";
 import * as z from "zod";
-import { messageOf, parsePlain, UserError } from "#base";
+import { parsePlain } from "#base";
 import { parseContest, parseSelfPlay } from "#data";
-import { resolveRecipe } from "#training";
+import { parseRecipeValues, resolveRecipe } from "#training";
 
 const whole = z.int().min(0);
 const count = z.int().min(1);
@@ -50,13 +49,7 @@ export type LearnRecipe = z.output<typeof SCHEMA>;
 
 /** Reads a recipe and checks all of it, so that nothing fails after hours. */
 export function parseLearnRecipe(text: string, where: string): LearnRecipe {
-  let values: unknown;
-  try {
-    values = parseYaml(text, { logLevel: "error" });
-  } catch (error) {
-    throw new UserError("RECIPE_SYNTAX", `${where}: not YAML: ${messageOf(error)}`);
-  }
-  return checkLearnRecipe(values, where);
+  return checkLearnRecipe(parseRecipeValues(text, where), where);
 }
 
 /** Checks a recipe's values and fills in their defaults. */

@@ -68,7 +68,7 @@ const SCHEMA = z.strictObject({
   linked: z
     .boolean()
     .default(false)
-    .describe("in every layer a query is told what the network makes of the squares its move leaves and reaches"), // files from before it existed lack it
+    .describe("in every layer a query also gets the features of the squares its move leaves and reaches"), // files from before it existed lack it
   pieceHeads: z
     .int()
     .min(0)

@@ -13,7 +13,7 @@ const typed = (feeds: PlainFeeds): Feeds =>
     ]),
   );
 
-export async function runModel(url: string, feeds: PlainFeeds): Promise<Record<string, number[]>> {
+async function runModel(url: string, feeds: PlainFeeds): Promise<Record<string, number[]>> {
   const session = await open(url);
   try {
     const results = await session.run(typed(feeds));
@@ -24,7 +24,7 @@ export async function runModel(url: string, feeds: PlainFeeds): Promise<Record<s
 }
 
 /** Milliseconds of each of some runs, after the first. */
-export async function timeModel(url: string, feeds: PlainFeeds, runs: number): Promise<number[]> {
+async function timeModel(url: string, feeds: PlainFeeds, runs: number): Promise<number[]> {
   const session = await open(url);
   try {
     const times: number[] = [];
@@ -39,4 +39,8 @@ export async function timeModel(url: string, feeds: PlainFeeds, runs: number): P
   }
 }
 
-Object.assign(globalThis, { runModel, timeModel });
+declare global {
+  var runModelHere: typeof runModel;
+  var timeModelHere: typeof timeModel;
+}
+Object.assign(globalThis, { runModelHere: runModel, timeModelHere: timeModel });

@@ -31,7 +31,7 @@ import {
   toSquares,
   writeOnnx,
 } from "#tensor";
-import type { PlainFeeds, runModel as RunModel, timeModel as TimeModel } from "./model-page.js";
+import type { PlainFeeds } from "./model-page.js";
 import { browserPath } from "./page.js";
 
 const random = new Random(21);
@@ -160,7 +160,7 @@ async function openPage(isolated: boolean): Promise<Page> {
   page.on("pageerror", (error) => problems.push(error.message));
   const { port } = server.address() as AddressInfo;
   await page.goto(`http://127.0.0.1:${port}/page/index.html${isolated ? "?isolated" : ""}`);
-  await page.waitForFunction(() => "runModel" in globalThis);
+  await page.waitForFunction(() => "runModelHere" in globalThis);
   assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), isolated);
   pages.set(isolated, page);
   return page;
@@ -168,10 +168,10 @@ async function openPage(isolated: boolean): Promise<Page> {
 
 async function inBrowser(isolated: boolean, model: string, feeds: PlainFeeds): Promise<Record<string, number[]>> {
   const page = await openPage(isolated);
-  const outputs = await page.evaluate(
-    ([url, values]) => (globalThis as unknown as { runModel: typeof RunModel }).runModel(url, values),
-    [`/models/${model}`, feeds] as const,
-  );
+  const outputs = await page.evaluate(([url, values]) => globalThis.runModelHere(url, values), [
+    `/models/${model}`,
+    feeds,
+  ] as const);
   assert.deepEqual(problems, []);
   return outputs;
 }
@@ -250,10 +250,10 @@ test.skipIf(!browserPath)("the residual net of 64x4 takes less than 50 ms for a 
   const plain: PlainFeeds = { planes: { type: "float32", data: Array.from(batch.planes as Float32Array) } };
   for (const isolated of [false, true]) {
     const page = await openPage(isolated);
-    const times = await page.evaluate(
-      ([url, values]) => (globalThis as unknown as { timeModel: typeof TimeModel }).timeModel(url, values, 30),
-      ["/models/base.onnx", plain] as const,
-    );
+    const times = await page.evaluate(([url, values]) => globalThis.timeModelHere(url, values, 30), [
+      "/models/base.onnx",
+      plain,
+    ] as const);
     times.sort((a, b) => a - b);
     const [best, median] = [times[0], times[15]].map((ms) => ms.toFixed(1));
     console.info(`64x4 in Chromium${isolated ? ", with threads" : ""}: ${best} ms a position (median ${median})`);

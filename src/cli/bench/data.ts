@@ -115,7 +115,7 @@ export default command({
     "Positions of random games, made once and written to a temporary folder; files come from the system's cache. Best of the rounds.",
   examples: ["tabiya bench data", "tabiya bench data --json", "tabiya bench data --games elite.pgn.zst --threads 2"],
   options: {
-    positions: { type: "integer", default: 50_000, minimum: 1000, help: "how many to make" },
+    positions: { type: "integer", default: 50_000, minimum: 1000, help: "how many positions to make" },
     games: { type: "strings", help: "PGN files to import, instead of random games" },
     threads: { type: "integer", minimum: 1, help: "for importing (default: one per core)" },
     rounds: { type: "integer", default: 10, minimum: 1, help: "runs of each, alternating" },

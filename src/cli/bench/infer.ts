@@ -60,7 +60,7 @@ export default command({
   arguments: { nets: { type: "strings", help: "network files, runs or checkpoints", optional: true } },
   options: {
     seconds: { type: "number", default: 3, minimum: 0.01, help: "time for each network" },
-    threads: { type: "integer", default: 0, minimum: 0, help: "of a checkpoint's network; 0: one per core" },
+    threads: { type: "integer", default: 0, minimum: 0, help: "threads of a checkpoint's network; 0: one per core" },
   },
   async run({ nets = [], seconds, threads }, { print }) {
     const results: { name: string; architecture: string; evaluationsPerSecond: number }[] = [];

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Random, readText, UserError } from "#base";
+import { Random, UserError } from "#base";
 import { FAMILIES } from "#models";
 import { type BatchSource, parseRecipe, parseSetting, type Recipe, resolveRecipe, taskOf, train } from "#training";
 import { command } from "../command.js";
+import { readRecipe } from "../recipe-files.js";
 import { PAUSE_MS, pause } from "./train.js";
 
 const WARM = 3; // steps at the start of a stretch that are not timed
@@ -130,7 +131,7 @@ export default command({
     "The loop is that of `tabiya train`: batches made from the files meanwhile, metrics, averaged weights, checkpoints. The\n" +
     "bare step is the same graph and optimiser on one batch again and again. A ratio of 1 means that the loop costs nothing.",
   examples: ["tabiya bench loop recipes/residual-base.yaml --data games.bin --json"],
-  arguments: { recipe: { help: "YAML file of settings" } },
+  arguments: { recipe: { help: "YAML file of settings, or the name of a recipe" } },
   options: {
     data: { type: "strings", help: "files to learn from" },
     set: { type: "strings", help: "settings that override the recipe's, e.g. batchSize=256" },
@@ -140,7 +141,7 @@ export default command({
   async run({ recipe: file, data, set, steps, rounds }, io) {
     const recipe = resolveRecipe(
       {
-        ...parseRecipe(await readText(file), file),
+        ...parseRecipe(await readRecipe(file), file),
         ...Object.assign({}, ...(set ?? []).map(parseSetting)),
         ...(data && { data }),
         validation: [],

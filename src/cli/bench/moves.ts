@@ -100,8 +100,8 @@ export default command({
   examples: ["tabiya bench moves", "tabiya bench moves runs/moe --rounds 30 --json"],
   arguments: { checkpoint: { help: "run, checkpoint or file of weights; default: an untrained one", optional: true } },
   options: {
-    rounds: { type: "integer", default: 10, minimum: 1, help: "of each way" },
-    threads: { type: "integer", default: 0, minimum: 0, help: "0: one per core" },
+    rounds: { type: "integer", default: 10, minimum: 1, help: "runs of each way" },
+    threads: { type: "integer", default: 0, minimum: 0, help: "threads of the network; 0: one per core" },
   },
   async run({ checkpoint, rounds, threads }, io) {
     const loaded = checkpoint === undefined ? undefined : await loadNetwork(await findWeights(checkpoint));

@@ -1,6 +1,7 @@
-import { UserError } from "#base";
+import { openBytes, UserError } from "#base";
 import { type DistilGamesOptions, distilGames, distilRecords } from "#data";
 import { loadNnue } from "#engine";
+import { formatOf, refuseOther } from "#formats";
 import { command, type Io } from "../command.js";
 import { ProgressBar, stopwatch } from "../progress.js";
 
@@ -48,7 +49,18 @@ export default command({
   async run({ file, out, net, share, varied, scale, played, validation, limit, seed }, io) {
     if (out === undefined) throw new UserError("OPTION_MISSING", "Say where to write: -o FILE");
     if (net === undefined) throw new UserError("OPTION_MISSING", "Say which network: --net FILE");
-    if (/\.pgn(\.(gz|zst))?$/i.test(file)) return fromGames({ file, out, net, played, validation, seed, limit }, io);
+    if (/\.pgn(\.(gz|zst|bz2))?$/i.test(file))
+      return fromGames({ file, out, net, played, validation, seed, limit }, io);
+    const format = formatOf(file);
+    await openBytes(file); // missing, or a folder
+    await refuseOther(file, format === undefined ? [] : [format], "records (.bin, .binpack) or games (.pgn)", {
+      binary: true,
+    });
+    if (format !== "bin" && format !== "binpack")
+      throw new UserError(
+        "DATA_FORM",
+        `${file}: expected records (.bin, .binpack) or games (.pgn); see tabiya data convert.`,
+      );
     const seconds = stopwatch();
     const bar = new ProgressBar(io, "positions");
     const result = await distilRecords(file, out, await loadNnue(net), {

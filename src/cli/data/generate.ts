@@ -14,7 +14,12 @@ export default command({
     "tabiya data generate nnue@ab -o games.pgn --games 100000 --nodes 5000 --cluster redis://localhost:6379",
     "tabiya data generate uci:stockfish random -o games.pgn --games 100 --nodes 500 --random-plies 4 --resume",
   ],
-  arguments: { players: { type: "strings", help: "one or two players: random, or uci:COMMAND?Option=Value&..." } },
+  arguments: {
+    players: {
+      type: "strings",
+      help: "one or two players: NET[@SEARCH[:NODES]], random, or uci:COMMAND?Option=Value&...",
+    },
+  },
   options: {
     out: { short: "o", help: "PGN file to write" },
     games: { type: "integer", minimum: 1, default: 100, help: "games in all" },

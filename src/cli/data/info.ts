@@ -8,7 +8,8 @@ export default command({
   name: "data info",
   summary: "Show what a data file contains: format, number of records, and the first few.",
   details:
-    "Formats are recognised by the file name: .jsonl, .bin, .binpack, .plain, .bf, .bag, .bagz, .parquet; name@3.bagz is three shards.",
+    "Formats are recognised by the file name: .jsonl, .bin, .binpack, .plain, .bf, .bag, .bagz, .parquet; name@3.bagz is three " +
+    "shards. Exits 1 if there is no record that could be read.",
   examples: [
     "tabiya data info train.binpack",
     "tabiya data info train.bin --histograms",
@@ -45,6 +46,7 @@ export default command({
       ...(bad.count > 0 ? { bad: bad.count } : {}),
       first,
     };
+    if (result.records === 0) io.fail();
     io.print(`${file}: ${result.format}, ${result.records} records, ${result.bytes ?? "unknown"} bytes`);
     for (const record of first) io.print(JSON.stringify(record));
     if (!whole) {

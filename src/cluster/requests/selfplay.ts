@@ -1,5 +1,5 @@
 import { readBytes, UserError, workInSlots } from "#base";
-import type { PlayGames, SelfPlayGame } from "#data";
+import { loadBook, type PlayGames, type SelfPlayGame } from "#data";
 import { kindOf } from "../jobs/job.js";
 import type { SelfPlayJob } from "../jobs/selfplay.js";
 import type { Transport } from "../transports/transport.js";
@@ -10,7 +10,8 @@ export const playByJobs =
   (transport: Transport): PlayGames =>
   async (spec, games, onGame, signal) => {
     const { files } = transport;
-    const { file } = spec.openings;
+    const { file, plies } = spec.openings;
+    if (file !== undefined) await loadBook(file, plies); // what is wrong with it is said of its own name
     const book = file === undefined ? undefined : await files.put(await readBytes(file), ".book", () => readBytes(file)); // biome-ignore format: a list
     const own = { ...spec, player: await files.player(spec.player), openings: { ...spec.openings, file: book } };
     const jobOf = (numbers: number[]): SelfPlayJob => ({ kind: "selfplay", spec: own, games: numbers });

@@ -1,6 +1,13 @@
 import { UserError } from "#base";
-import { parsePlayer, readNetworkFile, type UciSpec } from "#engine";
-import { BARE_NETWORKS, checkPlayer, namedFile, nameFile, networkEnding, renameNetwork } from "../jobs/names.js";
+import { checkPlayer, parsePlayer, readNetworkFile, type UciSpec } from "#engine";
+import {
+  BARE_NETWORKS,
+  checkPlayer as checkJobPlayer,
+  namedFile,
+  nameFile,
+  networkEnding,
+  renameNetwork,
+} from "../jobs/names.js";
 import { sha256 } from "../stores/hash.js";
 import type { FileStore } from "../stores/store.js";
 import { patiently } from "./patience.js";
@@ -56,6 +63,7 @@ export class JobFiles {
     const spec = parsePlayer(text);
     if (spec.kind === "uci") return this.engines === "as written" ? text : nameEngine(text, spec);
     if (BARE_NETWORKS.includes(spec.network)) return text;
+    await checkPlayer(text); // by the name that the user gave it
     const { bytes, path, family } = await readNetworkFile(spec.network);
     const name = await this.put(bytes, networkEnding(path), async () => (await readNetworkFile(spec.network)).bytes);
     this.families.set(namedFile(name)?.hash ?? "", family);
@@ -69,6 +77,6 @@ function nameEngine(text: string, { program, args }: UciSpec): string {
   const name = `uci:${program.replace(/^.*[\\/]/, "")}${question < 0 ? "" : text.slice(question)}`;
   if (args.length > 0)
     throw new UserError("JOB_ENGINE", `player "${text}": on a cluster an engine is named alone. Its arguments are given to the workers when they are started (tabiya worker).`); // biome-ignore format: a sentence
-  checkPlayer(name);
+  checkJobPlayer(name);
   return name;
 }

@@ -1,5 +1,5 @@
 import { formatRecord, formatTimeControl, parseTimeControl } from "#arena";
-import { AppendFile, readText, UserError } from "#base";
+import { AppendFile, readText, removeFile, UserError } from "#base";
 import { checkSettings, type FinishedGame, type GameStore, type Held, type SavedGame } from "./game-store.js";
 import { matchGame, readTags } from "./pgn-text.js";
 
@@ -10,6 +10,7 @@ import { matchGame, readTags } from "./pgn-text.js";
 export class PgnStore implements GameStore {
   private file: AppendFile | undefined;
   private settings = "";
+  private isEmpty = false; // begun here, and still without a game
 
   constructor(
     readonly path: string,
@@ -27,6 +28,7 @@ export class PgnStore implements GameStore {
           `${this.path}: this file exists. Resume its contest, or write to another file.`,
         );
       });
+      this.isEmpty = true;
       return { saved: [] };
     }
     const text = await readText(this.path).catch((error: UserError) => {
@@ -57,10 +59,13 @@ export class PgnStore implements GameStore {
       ],
     );
     await this.file?.append(text);
+    this.isEmpty = false;
   }
 
+  /** A file that came to nothing goes again: it would be in the way of the next try, which may only name a player right. */
   async close(): Promise<void> {
     await this.file?.close();
+    if (this.file && this.isEmpty) await removeFile(this.path);
     this.file = undefined;
   }
 }

@@ -1,4 +1,5 @@
-import { Journal, openRandom, readLineAt, UserError } from "#base";
+import { Journal, openRandom, readLineAt } from "#base";
+import { otherWork } from "../ask.js";
 import type { SelfPlayGame } from "./game.js";
 import type { SelfPlaySpec } from "./spec.js";
 
@@ -38,17 +39,12 @@ export class GameJournal {
     const header = JSON.stringify({ selfplay: 1, ...rest });
     const own = new GameJournal(games);
     const path = `${to}.games`;
-    let lines = 0;
-    own.journal = await Journal.open(path, (line, byte) => {
-      if (lines++ > 0) own.count(JSON.parse(line) as SelfPlayGame, byte);
-      else if (line !== header)
-        throw new UserError(
-          "SELFPLAY_OTHER",
-          `${path}: these games were played otherwise: ${line}\nThis run asks for ${header}.\n` +
-            "Repeat the first command, or delete that file to begin anew.",
-        );
+    own.journal = await Journal.open({
+      path,
+      header,
+      onLine: (line, byte) => own.count(JSON.parse(line) as SelfPlayGame, byte),
+      refuse: (found) => otherWork("SELFPLAY_OTHER", `${path}: these games were played otherwise`, found, header),
     });
-    if (lines === 0) await own.journal.append(header);
     return own;
   }
 

@@ -1,4 +1,4 @@
-import { UserError } from "#base";
+import { openBytes, UserError } from "#base";
 import { refuseOther } from "../recognise.js";
 import { BAG_KINDS, type BagKind, createBag, openBag } from "./bag-record.js";
 import { createBinpack, openBinpack } from "./binpack.js";
@@ -51,14 +51,18 @@ function formatOrFail(path: string): RecordFormat {
 
 /** The same for a file that is there, of which more can be said. */
 async function formatOrSurprise(path: string): Promise<RecordFormat> {
-  if (formatOf(path) === undefined) await refuseOther(path, [], "a file of records");
+  if (formatOf(path) === undefined) {
+    await openBytes(path); // that it is missing, or a folder, comes before what its name says
+    await refuseOther(path, [], "a file of records");
+  }
   return formatOrFail(path);
 }
 
-/** Refuses a file that plainly holds no records of the format its name promises. */
+const TEXTS: readonly RecordFormat[] = ["jsonl", "plain"]; // the others hold bytes that no text has
+
+/** Refuses a file that is empty, or plainly holds no records of the format its name promises. */
 export const refuseOtherRecords = (path: string, format: RecordFormat): Promise<void> =>
-  // Each record of these has a byte for the result of its game, which no text has.
-  refuseOther(path, EXTENSIONS[format], `records of the format ${format}`, { binary: format === "bin" || format === "bullet" }); // biome-ignore format: one thought
+  refuseOther(path, EXTENSIONS[format], `records of the format ${format}`, { binary: !TEXTS.includes(format) });
 
 /** Opens a file of records of any format, by its name. */
 export async function openRecords(

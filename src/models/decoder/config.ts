@@ -29,7 +29,9 @@ export const DECODER_SCHEMA: Schema<DecoderConfig> = z.strictObject({
   valueHidden: count.describe("units inside the two value heads"),
   slots: z
     .boolean()
-    .describe("a token of a board is told its slot, 0 to 67, beside its rotary position in the sequence"),
+    .describe(
+      "a token of a board also has an embedding of its slot, 0 to 67, beside its rotary position in the sequence",
+    ),
   squares: z
     .int()
     .min(0)
