@@ -1,10 +1,11 @@
 // What people write: books, puzzles, test suites, recipes, names of players, contests.
 import { readFileSync } from "node:fs";
 import { crc32, deflateRawSync } from "node:zlib";
-import { parseTask, readPuzzles, solvePuzzle } from "#arena";
+import { parseTask, solvePuzzle } from "#arena";
 import { UserError } from "#base";
 import { loadBook, parseContest } from "#data";
 import { parsePlayer } from "#engine";
+import { readPuzzles } from "#formats";
 import { parseLearnRecipe } from "#learn";
 import { parseRecipe, parseSetting, resolveRecipe } from "#training";
 import { fileTarget, textTarget } from "./reader.mjs";

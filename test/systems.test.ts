@@ -5,11 +5,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { basename, join, win32 } from "node:path";
 import { afterAll, test } from "vitest";
-import { parseTask, readPuzzles } from "../src/arena/index.js";
+import { parseTask } from "../src/arena/index.js";
 import { openBytes, readLines } from "../src/base/index.js";
 import { loadBook, openSets } from "../src/data/index.js";
 import { parsePlayer, resolvePlayer, runUci } from "../src/engine/index.js";
-import { openRecords, parseGames } from "../src/formats/index.js";
+import { openRecords, parseGames, readPuzzles } from "../src/formats/index.js";
 import { parseLearnRecipe } from "../src/learn/index.js";
 import { parseRecipe, parseSource } from "../src/training/index.js";
 import { START_RUN, UPLOAD_NAME } from "../src/web/protocol/requests.js";

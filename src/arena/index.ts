@@ -21,7 +21,7 @@ export { type LlrPoint, Match, type MatchState } from "./match.js";
 export { builtInBook, fenOfEpd, type Opening, type OpeningBook, parseEpdBook, shuffleBook } from "./openings.js";
 export { type ContestGame, gauntlet, listGames, type Pairing, roundRobin } from "./pairing.js";
 export { formatRecord, resultOf } from "./pgn.js";
-export { type Puzzle, PuzzleScore, type RatingBand, readPuzzles, solvePuzzle } from "./puzzles.js";
+export { PuzzleScore, type RatingBand, solvePuzzle } from "./puzzles.js";
 export { type Encounter, type Rating, type Ratings, ratePlayers } from "./ratings.js";
 export { ELO_MODELS, type EloModel, SPRT_DEFAULTS, type SprtConfig, type SprtState, sprt, sprtBounds } from "./sprt.js";
 export type { Standings } from "./standings.js";

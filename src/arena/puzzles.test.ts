@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Position, parseUci } from "#chess";
 import { type Choice, type Player, PlayerFault } from "#engine";
+import { readPuzzles } from "#formats";
 import { examine, shareInterval } from "./examine.js";
-import { PuzzleScore, readPuzzles, solvePuzzle } from "./puzzles.js";
+import { PuzzleScore, solvePuzzle } from "./puzzles.js";
 import { gradeMove, parseTask } from "./suite.js";
 
 /** A player that gives prepared answers. */

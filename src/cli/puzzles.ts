@@ -1,8 +1,8 @@
-import { examine, type Puzzle, PuzzleScore, readPuzzles, shareInterval, solvePuzzle } from "#arena";
+import { examine, PuzzleScore, shareInterval, solvePuzzle } from "#arena";
 import { openBytes, readLines, UserError } from "#base";
 import { examineByJobs } from "#cluster";
 import { type PlayerFault, resolvePlayer } from "#engine";
-import { refuseOther } from "#formats";
+import { type Puzzle, readPuzzles, refuseOther } from "#formats";
 import { withTransport } from "./cluster.js";
 import { command } from "./command.js";
 import { readLimits, SPREAD_OPTIONS } from "./thinking.js";

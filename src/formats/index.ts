@@ -8,6 +8,7 @@ export { GameBlock, NO_CLOCK, NO_EVAL, RESULTS, type Result } from "./games/bloc
 export { Game, parseGames, type ReadGamesOptions, readGameBlocks, readGames } from "./games/game.js";
 export { parseVariant, VARIANTS, type Variant } from "./games/variant.js";
 export { formatClock, formatGame, type GameText, type Line } from "./games/write.js";
+export { type Puzzle, readPuzzles } from "./puzzles.js";
 export { describeSurprise, recognise, refuseOther, refuseOtherBytes } from "./recognise.js";
 export { BAG_KINDS, type BagKind, decodeBagRecord, encodeBagRecord } from "./records/bag-record.js";
 export { BagReader, BagWriter } from "./records/bagz.js";

@@ -1,7 +1,8 @@
 import * as z from "zod";
-import { examine, type Puzzle, parseTask, solvePuzzle, solveTask } from "#arena";
+import { examine, parseTask, solvePuzzle, solveTask } from "#arena";
 import { readText } from "#base";
 import { type Player, resolvePlayer } from "#engine";
+import type { Puzzle } from "#formats";
 import type { Workplace } from "./kind.js";
 import { LIMITS_SCHEMA, linesOf } from "./lines.js";
 import { namedFile } from "./names.js";

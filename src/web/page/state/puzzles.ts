@@ -1,6 +1,6 @@
-import { type Puzzle as RatedPuzzle, readPuzzles } from "#arena";
 import { UserError } from "#base";
 import { formatUci, type Move, type Position, parseFen, parseUci } from "#chess";
+import { type Puzzle as RatedPuzzle, readPuzzles } from "#formats";
 import { Store } from "./store.js";
 import { GameTree, type MoveNode } from "./tree.js";
 
