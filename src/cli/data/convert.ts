@@ -39,8 +39,8 @@ export default command({
   name: "data convert",
   summary: "Turn a data file into another format that can hold its content.",
   details:
-    "Formats are recognised by the file name: .jsonl (readable, and can hold them all), .bin, .binpack, .plain, .bag, .bagz, .parquet; .bf is only\n" +
-    "read; name@3.bagz is three shards; .jsonl.zst and the like are compressed. Bad records are left out, counted and reported.",
+    "Formats are recognised by the file name: .jsonl (readable, and can hold them all), .bin, .binpack, .plain, .bag, .bagz, .parquet; .bf and\n" +
+    "puzzles of Lichess (.csv) are only read; name@3.bagz is three shards; .jsonl.zst and the like are compressed. Bad records are left out, counted and reported.",
   examples: [
     "tabiya data convert train.binpack -o train.bin",
     "tabiya data convert action_value@3.bagz values.jsonl",

@@ -6,6 +6,7 @@ import { createBullet, openBullet } from "./bullet.js";
 import { createJsonl, openJsonl } from "./jsonl.js";
 import { createPacked, openPacked } from "./packed-sfen.js";
 import { createPlain, openPlain } from "./plain.js";
+import { openPuzzles } from "./puzzles.js";
 import type { OnBad, RecordKind, RecordReader, RecordWriter } from "./record.js";
 
 /** How names tell formats. A compressed stream of any but the last two may end in .zst, .gz or .bz2. */
@@ -18,6 +19,7 @@ const EXTENSIONS = {
   bag: ["bag"],
   bagz: ["bagz"],
   parquet: ["parquet"],
+  puzzles: ["csv"],
 } as const;
 /** The name of a format of records. */
 export type RecordFormat = keyof typeof EXTENSIONS;
@@ -58,7 +60,8 @@ async function formatOrSurprise(path: string): Promise<RecordFormat> {
   return formatOrFail(path);
 }
 
-const TEXTS: readonly RecordFormat[] = ["jsonl", "plain"]; // the others hold bytes that no text has
+/** A .bag may hold nothing but texts; the formats that are not listed begin with bytes that no text has. */
+const TEXTS: readonly RecordFormat[] = ["jsonl", "plain", "puzzles", "bag"];
 
 /** Refuses a file that is empty, or plainly holds no records of the format its name promises. */
 export const refuseOtherRecords = (path: string, format: RecordFormat): Promise<void> =>
@@ -88,6 +91,8 @@ export async function openRecords(
       return openBag(path, onBad);
     case "parquet":
       return openParquet(path, { onBad });
+    case "puzzles":
+      return openPuzzles(path, onBad);
   }
 }
 
@@ -120,5 +125,10 @@ export async function createRecords(
       return (await parquet()).createParquet(path, onBad, moves);
     case "bullet":
       return createBullet(path, onBad);
+    case "puzzles":
+      throw new UserError(
+        "FORMAT_READ_ONLY",
+        `${path}: puzzles are read, not written. Name a file of records, as .jsonl.`,
+      );
   }
 }

@@ -128,7 +128,7 @@ test("a .binpack that is cut off, or no .binpack, is refused", async () => {
   const bytes = readFileSync(at("golden.binpack"));
   writeFileSync(at("cut.binpack"), bytes.subarray(0, -5));
   await assert.rejects(readAll(at("cut.binpack")), fails("BINPACK_CUT", /ends in the middle of a chunk/));
-  writeFileSync(at("none.binpack"), "this is no binpack");
+  writeFileSync(at("none.binpack"), "\0this is no binpack");
   await assert.rejects(readAll(at("none.binpack")), fails("BINPACK_CHUNK", /none\.binpack: byte 0/));
 });
 
@@ -394,7 +394,8 @@ test("names tell formats", async () => {
   assert.equal(formatOf("x@3.bagz"), "bagz");
   assert.equal(formatOf("x.BIN"), "bin");
   assert.equal(formatOf("x.pgn"), undefined);
-  await assert.rejects(openRecords(at("x.csv")), fails("FORMAT_UNKNOWN", /x\.csv: its name/));
+  writeFileSync(at("x.table"), "?");
+  await assert.rejects(openRecords(at("x.table")), fails("FORMAT_UNKNOWN", /x\.table: its name/));
 });
 
 test("a finished file is whole, but has no name before commit", async () => {
@@ -434,4 +435,30 @@ test("an aborted file leaves nothing behind", async () => {
     await writer.abort();
   }
   assert.deepEqual(readdirSync(folder).filter((file) => file.includes("gone")), []); // biome-ignore format: short
+});
+
+test("puzzles are read as the solver's positions, with the solution and what the themes say it is worth", async () => {
+  const path = at("puzzles.csv");
+  writeFileSync(
+    path,
+    "PuzzleId,FEN,Moves,Rating,Themes\n" +
+      "a,r6k/pp2r2p/4Rp1Q/3p4/8/1N1P2R1/PqP2bPP/7K b - - 0 24,f2g3 e6e7 b2b1 b3c1 b1c1 h6c1,1784,crushing long\n" +
+      "b,6k1/5ppp/8/8/8/8/r7/1R2R1K1 b - - 0 1,a2a3 b1b8,900,mate mateIn1\n" +
+      "c,6k1/5ppp/8/8/8/8/r7/1R2R1K1 b - - 0 1,a2a3 b1c7,900,mate\n" +
+      "d,6k1/5ppp/8/8/8/8/r7/1R2R1K1 b - - 0 1,a2a3 b1b8,900,short\n",
+  );
+  const bad: string[] = [];
+  const records = await readAll(path, { onBad: ({ message }) => bad.push(message) });
+  assert.deepEqual(bad, [
+    `${path}: line 4: the move b1c7 of puzzle c is not legal in 6k1/5ppp/8/8/8/r7/8/1R2R1K1 w - - 1 2.`,
+  ]);
+  assert.deepEqual(
+    records.map(({ move }) => move),
+    ["e6e7", "b3c1", "h6c1", "b1b8", "b1b8"],
+  );
+  assert.equal(records[0].fen, "r6k/pp2r2p/4Rp1Q/3p4/8/1N1P2b1/PqP3PP/7K w - - 0 25");
+  assert.ok(Math.abs(records[0].win_prob! - 0.901) < 0.001);
+  assert.equal(records[3].win_prob, 1);
+  assert.equal(records[4].win_prob, undefined);
+  await assert.rejects(createRecords(at("new.csv")), { code: "FORMAT_READ_ONLY" });
 });
