@@ -220,7 +220,7 @@ test("a bad record is named by its file and number, however it was shuffled", as
   writeFileSync(file("line.jsonl"), `${JSON.stringify(RECORDS[0])}\n{"fen":"nothing","move":"e2e4","score":1}\n`);
   await assert.rejects(scores({ sources: [file("line.jsonl")] }, { size: 10 }), /line\.jsonl: record 1: /);
   writeFileSync(file("empty.bin"), "");
-  await assert.rejects(scores({ sources: [file("empty.bin")] }, { size: 10 }), /empty\.bin: there are no records/);
+  await assert.rejects(scores({ sources: [file("empty.bin")] }, { size: 10 }), /empty\.bin: the file is empty/);
   const illegal = [{ ...RECORDS[0], move: null }];
   const sources = [await save("nomove.bin", illegal)];
   const batches = await Batches.open({ sources, format: planeRows(PLANES), seed: 1 });
