@@ -130,7 +130,8 @@ test("what cannot be converted is refused in one message and leaves nothing behi
     [golden("bin"), "x.bag", /Say with --kind/],
     [at("s@2.bagz"), "x.bin", /state_value records do not hold what scored records need/],
     [at("s@3.bagz"), "x.jsonl", /shard 0 of 3 is missing/],
-    [golden("bin"), "x.csv", /its name does not say/],
+    [golden("bin"), "x.csv", /puzzles are read, not written/],
+    [golden("bin"), "x.table", /its name does not say/],
     [at("missing.bin"), "x.jsonl", /no such file/],
   ] as const;
   for (const [input, output, message] of cases) {
