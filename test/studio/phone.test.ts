@@ -74,17 +74,19 @@ check("a hidden tab lets two networks rest, and they play on when it is seen aga
   const page = await studio.visit("play");
   await page.waitForSelector("cg-board piece");
   for (const color of ["White", "Black"]) await page.getByLabel(color, { exact: true }).selectOption("random");
-  await waitForPlies(page, 4);
-  const hide = (hidden: boolean) =>
-    page.evaluate((isHidden) => {
-      Object.defineProperty(document, "hidden", { value: isHidden, configurable: true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }, hidden);
-  await hide(true);
+  // In one step, since a game of random moves may be over before a busy machine comes back to us.
+  await page.waitForFunction(() => {
+    if (document.querySelectorAll("ol[aria-label=Moves] button.move").length < 4) return false;
+    Object.defineProperty(document, "hidden", { value: true, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+    return true;
+  });
   await page.getByRole("button", { name: "Go on" }).waitFor();
   const before = (await moves(page)).length;
-  await hide(false);
-  await page.getByRole("button", { name: "Pause" }).waitFor();
+  await page.evaluate(() => {
+    Object.defineProperty(document, "hidden", { value: false, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
   await waitForPlies(page, before + 2);
   await page.context().close();
 });
