@@ -2,11 +2,13 @@ import { readBytes, UserError, writeFile } from "#base";
 import { type Position, parseFen } from "#chess";
 import { openRecords } from "#formats";
 import {
+  averageWeights,
   EXPORT_FORMATS,
   type ExportFormat,
   exportNetwork,
   findWeights,
   isNnueFile,
+  type NamedNetwork,
   randomPositions,
   readNetwork,
   rewriteNnue,
@@ -36,6 +38,12 @@ async function epochsOf(run: string): Promise<RunCheckpoint[]> {
   throw new UserError("CHECKPOINT_MISSING", `${run}: no checkpoints of epochs in this folder, as --all wants them.`);
 }
 
+async function readNamed(name: string): Promise<NamedNetwork> {
+  const path = await findWeights(name);
+  if (!isNnueFile(path)) return { path, ...readNetwork(await readBytes(path), path) };
+  throw new UserError("AVERAGE_INTEGERS", `${path}: its weights are integers; average the runs they came from.`);
+}
+
 export default command({
   name: "export",
   summary: "Export a trained network for other programs, and measure how much accuracy is lost.",
@@ -50,6 +58,7 @@ export default command({
     "tabiya export nnue net.raw",
     "tabiya export maia-1500.pb.gz --onnx maia-1500.onnx",
     "tabiya export runs/nnue --nnue net.nnue --all",
+    "tabiya export runs/a net.safetensors --average runs/b runs/c",
     "tabiya export runs/a/best --int8 net.int8.onnx --data unseen.bin --json",
   ],
   arguments: {
@@ -68,11 +77,15 @@ export default command({
     tnn: { type: "boolean", help: EXPORT_FORMATS.tnn },
     raw: { type: "boolean", help: EXPORT_FORMATS.raw },
     all: { type: "boolean", help: "every checkpoint of a run, each to a file with the epoch in its name" },
+    average: {
+      type: "strings",
+      help: "networks that began with the same weights: the mean of theirs and its own is exported",
+    },
     data: { help: "a file of positions to measure on, instead of random ones" },
     samples: { type: "integer", default: SAMPLES, minimum: 1, help: "how many positions to measure on" },
   },
 
-  async run({ checkpoint, out, data, samples, all, ...flags }, io) {
+  async run({ checkpoint, out, average = [], data, samples, all, ...flags }, io) {
     const bySuffix = FORMATS.filter((format) => out.endsWith(`.${format}`));
     const flagged = FORMATS.filter((format) => flags[format]);
     const asked = flagged.length > 0 ? flagged : bySuffix;
@@ -83,20 +96,23 @@ export default command({
       );
     }
     const positions = data === undefined ? randomPositions(samples, 1) : await readPositions(data, samples);
+    const others = await Promise.all(average.map(readNamed));
     const write = async (from: string, to: string) => {
       const path = await findWeights(from);
-      const source = await readBytes(path);
-      if (isNnueFile(path)) {
-        const bytes = rewriteNnue(source, path, asked[0]);
+      if (isNnueFile(path) && others.length === 0) {
+        const bytes = rewriteNnue(await readBytes(path), path, asked[0]);
         await writeFile(to, bytes);
         io.print(`${to}: the same integers as ${path}, ${bytes.length} bytes`);
         return { out: to, format: asked[0], checkpoint: path, bytes: bytes.length };
       }
-      const { family, network } = readNetwork(source, path);
+      const own = await readNamed(from);
+      averageWeights(own, others);
+      const { family, network } = own;
       const { bytes, differences } = await exportNetwork(family, network, asked[0], positions);
       await writeFile(to, bytes);
       const maxDifference = Math.max(...Object.values(differences));
-      io.print(`${to}: ${family} from ${path}, ${bytes.length} bytes`);
+      const sources = [path, ...others.map((other) => other.path)];
+      io.print(`${to}: ${family} from ${sources.join(", ")}, ${bytes.length} bytes`);
       for (const [name, difference] of Object.entries(differences))
         io.print(`  ${name} differs by ${difference.toPrecision(2)} at most, on ${positions.length} positions`);
       return { out: to, format: asked[0], checkpoint: path, bytes: bytes.length, maxDifference, differences, positions: positions.length }; // biome-ignore format: a list

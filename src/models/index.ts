@@ -4,6 +4,7 @@
  * @module
  */
 export { type ActionInput, encodeActionInput, MIRRORED_ACTIONS } from "./action-input.js";
+export { averageWeights, type NamedNetwork } from "./average.js";
 export { DECODER_SIZES, type DecoderConfig, drawCentres, winLossCentres } from "./decoder/config.js";
 export { DECODER } from "./decoder/family.js";
 export { DecoderReader, type Spoken, type SpokenBoard } from "./decoder/generation.js";
