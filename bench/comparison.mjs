@@ -38,9 +38,10 @@ const FAMILIES = {
   residual: { recipe: "residual", data: "policies", set: ["resultShare=0"], plain: "@none", search: "@mcts" },
   moe: { recipe: "moe-linked", data: "moves", set: [], plain: "@none", search: "@mcts" },
   decoder: { recipe: "decoder-small", data: "policies", set: ["context=1", "boardShare=0.01", "resultShare=0"], plain: "@none", search: "@mcts" }, // biome-ignore format: one family a line
-  nnue: { recipe: "nnue-base", data: "children", set: [], plain: "@ab:1", search: "@ab" }, // its moves without search are those of one ply
+  nnue: { recipe: "nnue-base", data: "children", set: [], plain: "@ab", search: "@ab" }, // ONE_PLY is as little search as it can do
 };
 const NAMES = Object.keys(FAMILIES);
+const ONE_PLY = ["--depth", "1"]; // networks without search need none
 
 /** Runs the program and gives what it prints. */
 async function tabiya(...words) {
@@ -86,7 +87,9 @@ const linesOf = (run) =>
 async function train(family, run, positions) {
   const { recipe, data, set } = FAMILIES[family];
   const suffix = data === "children" ? "bin" : "jsonl";
-  const settings = [...set, "threads=1", "epochs=1", `epochPositions=${positions}`, "validationLimit=2000", "schedule=cosine", "finalRate=0.01"]; // biome-ignore format: one list
+  const { records } = JSON.parse(await tabiya("data", "info", at(`${data}.${suffix}`), "--json"));
+  const epochs = Math.ceil(positions / records);
+  const settings = [...set, "threads=1", `epochs=${epochs}`, `epochPositions=${Math.floor(positions / epochs)}`, "validationLimit=2000", "schedule=cosine", "finalRate=0.01"]; // biome-ignore format: one list
   await tabiya("train", recipe, "--run", run, "--data", at(`${data}.${suffix}`), "--validation", at(`${data}.validation.${suffix}`), "--set", ...settings, "--json"); // biome-ignore format: one command
 }
 
@@ -103,8 +106,13 @@ async function trained(family) {
     writeFileSync(done, "");
   }
   const lines = linesOf(run);
-  const { epochPositions: positions } = JSON.parse(readFileSync(join(run, "config.json"), "utf8"));
-  return { run, positions, rate: rateOf(run), loss: lines.findLast(({ kind }) => kind === "validation").values.loss };
+  const { epochs, epochPositions } = JSON.parse(readFileSync(join(run, "config.json"), "utf8"));
+  return {
+    run,
+    positions: epochs * epochPositions,
+    rate: rateOf(run),
+    loss: lines.findLast(({ kind }) => kind === "validation").values.loss,
+  };
 }
 
 /** Positions a second, without what a start takes. */
@@ -155,10 +163,18 @@ for (const name of NAMES) {
   found[name] = {
     ...training,
     bytes,
-    ranking: await asked(`${name}-ranking`, "agreement", player, at("moves.validation.jsonl"), "--limit", most),
-    games: await asked(`${name}-games`, "agreement", player, values.games, "--limit", most, "--top", "5"),
-    values: await asked(`${name}-values`, "agreement", player, values.values, "--limit", most),
-    puzzles: await asked(`${name}-puzzles`, "puzzles", player, values.puzzles, "--limit", most),
+    ranking: await asked(
+      `${name}-ranking`,
+      "agreement",
+      player,
+      at("moves.validation.jsonl"),
+      "--limit",
+      most,
+      ...ONE_PLY,
+    ),
+    games: await asked(`${name}-games`, "agreement", player, values.games, "--limit", most, "--top", "5", ...ONE_PLY),
+    values: await asked(`${name}-values`, "agreement", player, values.values, "--limit", most, ...ONE_PLY),
+    puzzles: await asked(`${name}-puzzles`, "puzzles", player, values.puzzles, "--limit", most, ...ONE_PLY),
     speed: await asked(`${name}-speed`, "bench", "infer", run, "--threads", "1"),
   };
 }
@@ -169,7 +185,7 @@ function weightBytes(run) {
 }
 
 const book = ["--openings", values.book, "--shuffle", "--rounds", values.rounds, "--max-moves", "150", "--draw", "60,8,15", "--material", "9,8"]; // biome-ignore format: one list
-const plain = await asked("plain", "tournament", ...NAMES.map((name) => at(name) + FAMILIES[name].plain), "random", ...book, "--nodes", "1"); // biome-ignore format: one command
+const plain = await asked("plain", "tournament", ...NAMES.map((name) => at(name) + FAMILIES[name].plain), "random", ...book, ...ONE_PLY); // biome-ignore format: one command
 const search = await asked("search", "tournament", ...NAMES.map((name) => at(name) + FAMILIES[name].search), ...book, "--movetime", values.movetime); // biome-ignore format: one command
 const eloOf = ({ players }, name) => {
   const { rating, error } = players[NAMES.indexOf(name)];
