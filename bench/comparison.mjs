@@ -188,7 +188,7 @@ const book = ["--openings", values.book, "--shuffle", "--rounds", values.rounds,
 const plain = await asked("plain", "tournament", ...NAMES.map((name) => at(name) + FAMILIES[name].plain), "random", ...book, ...ONE_PLY); // biome-ignore format: one command
 const search = await asked("search", "tournament", ...NAMES.map((name) => at(name) + FAMILIES[name].search), ...book, "--movetime", values.movetime); // biome-ignore format: one command
 const eloOf = ({ players }, name) => {
-  const { rating, error } = players[NAMES.indexOf(name)];
+  const { rating, error } = players.find((player) => player.name.startsWith(`${at(name)}@`)); // they stand in order of rating
   return `${rating.toFixed(0)}${error === null ? "" : ` +- ${error.toFixed(0)}`}`;
 };
 
