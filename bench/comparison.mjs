@@ -134,12 +134,11 @@ function figure(bands) {
   const x = (from) => left + ((ratings.indexOf(from) + 0.5) / ratings.length) * (width - left - 110);
   const y = (share) => (height - bottom) * (1 - share) + 10 * share;
   const colours = { residual: "#3b6ea8", moe: "#b5562b", decoder: "#5a8a3c", nnue: "#7a4f9e" };
-  const lines = NAMES.map((name) => {
+  const lines = NAMES.map((name, i) => {
     const points = bands[name].filter(({ from }) => ratings.includes(from)).map(({ from, accuracy }) => [x(from), y(accuracy)]); // biome-ignore format: one thought
     const path = points.map(([px, py]) => `${px.toFixed(1)},${py.toFixed(1)}`).join(" ");
-    const [, last] = points.at(-1);
     return `<polyline points="${path}" fill="none" stroke="${colours[name]}" stroke-width="2.5"/>
-<text x="${width - 102}" y="${(last + 4).toFixed(1)}" fill="${colours[name]}">${name}</text>`;
+<text x="${width - 96}" y="${28 + 20 * i}" fill="${colours[name]}">${name}</text>`;
   });
   const marks = [0, 0.25, 0.5, 0.75, 1].map(
     (share) => `<line x1="${left}" x2="${width - 110}" y1="${y(share)}" y2="${y(share)}" stroke="#ccc"/>
