@@ -163,3 +163,10 @@ test.skipIf(!existsSync(DATA))("real games are written and read back equal", asy
     assert.deepEqual(read.map(whole), games.map(whole));
   }
 });
+
+test("tags whose names are written alike stay one game", () => {
+  const [game] = parseGames('[Eve$nt "one"]\n[Eve!nt "two"]\n\n1. e4 *\n');
+  const text = formatGame(game);
+  assert.equal(text, '[Eve_nt "one"]\n\n1. e4 *\n\n');
+  assert.equal(parseGames(text).length, 1);
+});

@@ -124,8 +124,11 @@ const plainValue = (value: string) => value.replace(/[\r\n\t]+/g, " ");
 
 /** A game as PGN, with an empty line after it: lines of at most 80 columns, SAN, and everything the game has besides. */
 export function formatGame(game: GameText): string {
+  // A name that comes twice would begin another game: of two that are written alike, the first one stays.
+  const written = new Map<string, string>();
+  for (const [name, value] of tagsOf(game)) if (!written.has(plainName(name))) written.set(plainName(name), value);
   let text = "";
-  for (const [name, value] of tagsOf(game)) text += `[${plainName(name)} "${escapeValue(plainValue(value))}"]\n`;
+  for (const [name, value] of written) text += `[${name} "${escapeValue(plainValue(value))}"]\n`;
   if (text !== "") text += "\n";
   return `${text}${wrap([...wordsOf(game), game.result])}\n\n`;
 }
