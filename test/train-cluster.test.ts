@@ -84,7 +84,8 @@ const stepsOf = (run: string) => {
 test.skipIf(!hasRedis)(
   "a helper that is killed, one that stands still and a leader that is killed cost a round at most; others take their places",
   async () => {
-    const settings = ["--cluster", url, "--workers", "2", "--set", "epochs=6"];
+    const EPOCHS = 10; // of 20 steps: enough for the leader to be killed in the middle, on a busy machine too
+    const settings = ["--cluster", url, "--workers", "2", "--set", `epochs=${EPOCHS}`];
     const [first, leader] = [await startHelper(), startTraining("killed", ...settings)];
     await said(leader.stderr!, "has come");
     const second = await startHelper();
@@ -107,7 +108,7 @@ test.skipIf(!hasRedis)(
     const resumed = startTraining("killed", ...settings, "--resume");
     await ended(resumed);
     assert.match(resumed.notes, /has come; 2 workers/);
-    assert.equal(stepsOf("killed").last, 6 * 20);
+    assert.equal(stepsOf("killed").last, EPOCHS * 20);
     assert.equal(JSON.parse(readFileSync(file("killed", "status.json"), "utf8")).state, "finished");
     second.kill("SIGTERM");
   },
