@@ -1,4 +1,4 @@
-import { assert, Random, UserError } from "#base";
+import { assert, atPlace, Random, UserError } from "#base";
 import { type Move, type Position, parseFen, parseSan, START_FEN } from "#chess";
 
 /** Where a game begins. */
@@ -47,12 +47,8 @@ export function parseEpdBook(lines: readonly string[], name: string): OpeningBoo
     at(index) {
       const number = numbers[index];
       const fen = fenOfEpd(lines[number]);
-      try {
-        return { fen, moves: [], chess960: needsChess960(parseFen(fen, { chess960: true })) };
-      } catch (error) {
-        if (!(error instanceof UserError)) throw error;
-        throw new UserError(error.code, `${name}, line ${number + 1}: ${error.message}`, { cause: error });
-      }
+      const position = atPlace(`${name}, line ${number + 1}`, () => parseFen(fen, { chess960: true }));
+      return { fen, moves: [], chess960: needsChess960(position) };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { UserError } from "#base";
+import { atPlace, UserError } from "#base";
 import { type Move, type Position, parseFen, parseSan, parseUci } from "#chess";
 import type { Player } from "#engine";
 import type { Limits } from "#search";
@@ -52,13 +52,10 @@ export function parseTask(line: string, where: string): SuiteTask {
 }
 
 function parseFenAt(fen: string, where: string): Position {
-  try {
+  return atPlace(where, () => {
     const position = parseFen(fen, { chess960: true });
     return needsChess960(position) ? position : parseFen(fen);
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    throw new UserError(error.code, `${where}: ${error.message}`, { cause: error });
-  }
+  });
 }
 
 function readPoints(operations: Map<string, string>, find: (text: string) => Move): Map<Move, number> {

@@ -14,6 +14,16 @@ export class UserError extends Error {
   }
 }
 
+/** Does something with what stands at a place, as "games.txt, line 3", which messages for the user then begin with. */
+export function atPlace<T>(place: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(error.code, `${place}: ${error.message}`, { cause: error });
+  }
+}
+
 /** Our own mistake if it fails: not for anything a user can cause. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`internal: ${message}`);

@@ -6,7 +6,7 @@
 export { AppendFile } from "./append-file.js";
 export { breathe } from "./breathe.js";
 export { concatBytes } from "./bytes.js";
-export { assert, messageOf, UserError } from "./errors.js";
+export { assert, atPlace, messageOf, UserError } from "./errors.js";
 export {
   type ByteSource,
   commitAll,

@@ -1,5 +1,5 @@
 // What the commands share that show something of positions: which ones.
-import { openBytes, readLines, UserError } from "#base";
+import { atPlace, openBytes, readLines, UserError } from "#base";
 import { type Position, parseFen } from "#chess";
 import { refuseOther } from "#formats";
 
@@ -37,16 +37,7 @@ export async function* readFens({ fen, fens, chess960 }: FenValues): AsyncGenera
     const text = line.trim();
     if (text === "") continue;
     found = true;
-    yield { text, position: parseLine(text, `${fens}, line ${number}`, chess960) };
+    yield { text, position: atPlace(`${fens}, line ${number}`, () => parseFen(text, { chess960 })) };
   }
   if (!found) throw new UserError("FEN_NONE", `${fens}: no position in it; expected one FEN per line.`);
-}
-
-function parseLine(text: string, where: string, chess960: boolean): Position {
-  try {
-    return parseFen(text, { chess960 });
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    throw new UserError(error.code, `${where}: ${error.message}`);
-  }
 }

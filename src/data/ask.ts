@@ -1,5 +1,5 @@
 // Players asked about the positions of a file: what labels and variations have in common.
-import { Journal, messageOf, openBytes, openRandom, readLineAt, readLines, UserError } from "#base";
+import { atPlace, Journal, messageOf, openBytes, openRandom, readLineAt, readLines, UserError } from "#base";
 import { formatFen, type Position, parseFen } from "#chess";
 import { type Choice, type Player, PlayerFault } from "#engine";
 import { type BagKind, createRecords, type DataRecord, openRecords, refuseOther } from "#formats";
@@ -122,11 +122,7 @@ async function* readPositions(path: string): AsyncGenerator<{
       if (!board || board.startsWith("#")) continue;
       const counted = /^\d+$/.test(clock ?? "") && /^\d+$/.test(number ?? "");
       const fen = [board, side, castling, ep, counted ? clock : "0", counted ? number : "1"].join(" ");
-      try {
-        positionOf(fen);
-      } catch (error) {
-        throw error instanceof UserError ? new UserError(error.code, `${path}, line ${line}: ${error.message}`) : error;
-      }
+      atPlace(`${path}, line ${line}`, () => positionOf(fen));
       yield { records: [{ fen }], done: source.bytesRead, each: 0, total: source.size };
     }
     return;

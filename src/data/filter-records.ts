@@ -1,4 +1,4 @@
-import { UserError } from "#base";
+import { atPlace, UserError } from "#base";
 import { createRawRecords, eachRecord, joinRecords, type OnBad, openRawRecords } from "#formats";
 import { FactReader, type Facts, type MoveKind } from "./facts.js";
 
@@ -96,11 +96,7 @@ export async function filterRecords(
 }
 
 function refuse(facts: Facts, filter: RecordFilter, path: string): string | undefined {
-  try {
-    return refuseRecord(facts, filter);
-  } catch (error) {
-    throw error instanceof UserError ? new UserError(error.code, `${path}: ${error.message}`) : error;
-  }
+  return atPlace(path, () => refuseRecord(facts, filter));
 }
 
 function nothingKept(path: string, { records, left }: FilterResult): UserError {
